@@ -1,0 +1,52 @@
+# Every target works on a fresh machine that has Python 3.11 or later and make: the first one to run builds .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+JOBS   ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo check test test-slow format bench audit study clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(STAMP): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+setup: $(STAMP) ## Build the virtual environment
+
+demo: $(STAMP) ## Find a near-best arm of an endless pool, and show what was proved
+	@$(BIN)/topalpha demo
+
+check: $(STAMP) ## Lint, formatting, types and import layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+test: check ## Static checks, then all tests that take seconds
+	@$(BIN)/pytest -m 'not slow' -n $(JOBS)
+
+test-slow: $(STAMP) ## The tests that take minutes
+	@$(BIN)/pytest -m slow -n $(JOBS)
+
+format: $(STAMP) ## Rewrite the sources in the house format
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: $(STAMP) ## Speed of every algorithm on every family
+	@$(BIN)/python benchmarks/run.py
+	@$(BIN)/python benchmarks/readme.py
+
+audit: $(STAMP) ## Measured error rates against delta
+	@$(BIN)/topalpha audit
+
+study: $(STAMP) ## Run the paper's table again
+	@$(BIN)/python studies/run.py
+
+clean: ## Remove everything that can be built again
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
