@@ -1,0 +1,48 @@
+"""topalpha: a near-best arm out of an endless pool, with a proof.
+
+Names are loaded when first used, so that ``import topalpha`` costs nothing.
+
+>>> import topalpha
+>>> topalpha.design("joint-lucb", 0.05, 0.05, 0.05).name
+'joint-lucb'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "ALGORITHMS": "topalpha.algorithms",
+    "Bernoulli": "topalpha.families",
+    "Exponential": "topalpha.families",
+    "Gamma": "topalpha.families",
+    "Gaussian": "topalpha.families",
+    "History": "topalpha.core",
+    "Poisson": "topalpha.families",
+    "Pull": "topalpha.search",
+    "Result": "topalpha.result",
+    "Search": "topalpha.search",
+    "Study": "topalpha.result",
+    "design": "topalpha.algorithms",
+    "parse_family": "topalpha.families",
+    "parse_reservoir": "topalpha.reservoirs",
+    "simulate": "topalpha.simulation",
+}
+
+__all__ = sorted([*_HOMES, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'topalpha' has no attribute {name!r}")
+    home = import_module(_HOMES[name])
+    value = getattr(home, name.removesuffix("_reservoir") if name == "parse_reservoir" else name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
