@@ -1,0 +1,20 @@
+"""Draws that allocate memory when compiled; the engine compiles these, and only these, with an allocator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def draw_poisson(mean: float, rng: Generator) -> float:
+    """One Poisson count.
+
+    Examples
+    --------
+    >>> from numpy.random import default_rng
+    >>> draw_poisson(0.0, default_rng(0))
+    0.0
+    """
+    return float(rng.poisson(mean))

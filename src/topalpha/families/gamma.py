@@ -1,0 +1,142 @@
+"""Gamma rewards of known shape k, by their mean. The bounds are for gamma rewards of that shape only."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from topalpha.families.scale import (
+    reach,
+    scale_ceiling,
+    scale_chernoff_point,
+    scale_divergence,
+    scale_kappa,
+    scale_log_ratio,
+    scale_lower,
+    scale_redundancy,
+    scale_spread,
+    scale_tilted,
+    scale_tilted_slope,
+    scale_upper,
+)
+from topalpha.validate import positive, real, require
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+class Gamma(NamedTuple):
+    """Positive rewards of density proportional to x^(k-1) exp(-k x / mean), k the ``shape``, means up to ``highest``.
+
+    Without a ``highest`` the tilts are laid out for means up to 64 epsilon. A run among means far above that may not
+    stop; what it returns is covered all the same.
+
+    Examples
+    --------
+    >>> family = Gamma(shape=2.0)
+    >>> round(family.divergence(1.0, 2.0), 12)
+    0.38629436112
+    >>> round(family.upper(2.0, 0.2), 12), round(family.lower(2.0, 0.2), 12)
+    (3.242453670064, 1.319068781576)
+    """
+
+    shape: float
+    highest: float = math.inf
+
+    @property
+    def lowest(self) -> float:
+        """0, the smallest mean."""
+        return 0.0
+
+    def divergence(self, mean: float, other: float) -> float:
+        """d(x, y) = k (x/y - 1 - ln(x/y)); infinite where exactly one mean is 0."""
+        return scale_divergence(self.shape, mean, other)
+
+    def upper(self, mean: float, level: float) -> float:
+        """sup{q : d(mean, q) <= level}, never below it (label ``kl-ub``); ``highest`` for a mean of 0, an underflow."""
+        return scale_upper(self.shape, self.highest, mean, level)
+
+    def lower(self, mean: float, level: float) -> float:
+        """inf{q : d(mean, q) <= level}, never above it (label ``kl-lb``)."""
+        return scale_lower(self.shape, mean, level)
+
+    def ceiling(self, mean: float, bound: float, level: float, later: float) -> float:
+        """The tangent on a logarithmic scale: ln of the bound is concave in the level, the bound is not."""
+        return scale_ceiling(self.shape, self.highest, mean, bound, later - level)
+
+    def chernoff_point(self, one: float, other: float) -> float:
+        """z* = x y ln(y/x) / (y - x); 0 where a mean is 0."""
+        return scale_chernoff_point(one, other)
+
+    def chernoff(self, one: float, other: float) -> float:
+        """d*(x, y) = d(z*, x) = d(z*, y)."""
+        return scale_divergence(self.shape, scale_chernoff_point(one, other), max(one, other))
+
+    def kappa(self, epsilon: float) -> float:
+        """k (-r - ln(1 - r)), r = epsilon / (2 highest); 0 without a highest mean."""
+        return scale_kappa(self.shape, self.highest, epsilon)
+
+    def redundancy(self, total: float, pulls: int) -> float:
+        """R of a mixture with a fixed inverse-gamma prior; see :func:`topalpha.families.scale.scale_redundancy`."""
+        return scale_redundancy(self.shape, self.highest, total, pulls)
+
+    def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
+        """-k N tilt + (1 - e^-tilt) k S / mean: the alternative is mean * e^tilt (theory R5)."""
+        return scale_tilted(self.shape, mean, total, pulls, tilt, growth)
+
+    def tilted_slope(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
+        """The derivative of :meth:`tilted` in the mean."""
+        return scale_tilted_slope(self.shape, mean, total, growth)
+
+    def smallest_tilt(self, epsilon: float) -> float:
+        """ln(1 + epsilon / (2M)), M the highest mean: tilts are logarithms of ratios of means, and k drops out."""
+        return math.log1p(0.5 * epsilon / reach(self.highest, epsilon))
+
+    def largest_tilt(self) -> float:
+        """ln 8."""
+        return math.log(8.0)
+
+    def gap_unit(self, epsilon: float) -> float:
+        """epsilon / M, M the highest mean: gaps are relative."""
+        return epsilon / reach(self.highest, epsilon)
+
+    def largest_gap(self) -> float:
+        """7: an alternative at an eighth of the mean, or eight times it."""
+        return 7.0
+
+    def below(self, mean: float, gap: float) -> float:
+        """mean / (1 + gap)."""
+        return mean / (1.0 + gap)
+
+    def above(self, mean: float, gap: float) -> float:
+        """mean (1 + gap)."""
+        return mean * (1.0 + gap)
+
+    def below_slope(self, gap: float) -> float:
+        """1 / (1 + gap)."""
+        return 1.0 / (1.0 + gap)
+
+    def variance(self, mean: float) -> float:
+        """mean^2 / k."""
+        return mean * mean / self.shape
+
+    def spread(self, total: float, pulls: int) -> float:
+        """(p^2 / k)(1 + 1/N); a tiny number where all rewards underflowed."""
+        return scale_spread(self.shape, total, pulls)
+
+    def log_ratio(self, alternative: float, mean: float, total: float, pulls: int) -> float:
+        """k N ln(x/y) - k S (1/y - 1/x), with y the alternative and x the mean."""
+        return scale_log_ratio(self.shape, alternative, mean, total, pulls)
+
+    def sample(self, mean: float, rng: Generator) -> float:
+        """A gamma reward."""
+        return rng.gamma(self.shape, mean / self.shape)
+
+    def check(self, reward: float) -> None:
+        """Finite numbers of at least 0 (0 can only be an underflow)."""
+        require(0.0 <= reward < math.inf, "reward", "be at least 0 and finite", reward)
+
+    def check_parameters(self) -> None:
+        """Raise ``ValueError`` unless the shape is positive and finite, and ``highest`` positive."""
+        positive("shape", self.shape)
+        require(real("highest", self.highest) > 0.0, "highest", "be positive", self.highest)
