@@ -1,0 +1,29 @@
+"""Where arms come from: laws of arms' means, host side only.
+
+>>> from topalpha.reservoirs import parse
+>>> round(parse("beta(1,2)", at_most=0.95).top(0.05), 12)
+0.771144150173
+"""
+
+from topalpha.reservoirs.atoms import Dirac, Discrete, Empirical, TwoPoint
+from topalpha.reservoirs.base import SAME_HEIGHT, Reservoir
+from topalpha.reservoirs.mixture import Mixture
+from topalpha.reservoirs.smooth import Beta, Scipy, Uniform
+from topalpha.reservoirs.text import parse
+from topalpha.reservoirs.truncated import Clipped, Conditioned
+
+__all__ = [
+    "SAME_HEIGHT",
+    "Beta",
+    "Clipped",
+    "Conditioned",
+    "Dirac",
+    "Discrete",
+    "Empirical",
+    "Mixture",
+    "Reservoir",
+    "Scipy",
+    "TwoPoint",
+    "Uniform",
+    "parse",
+]
