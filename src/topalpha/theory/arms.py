@@ -1,0 +1,79 @@
+"""How many arms must be queried so that one of them is in the top alpha fraction.
+
+n arms all miss the top alpha fraction with probability at most (1-alpha)^n, with equality where G is continuous
+(theory E19). All versions of n solve such an inequality; they differ in the share of delta that it may use.
+"""
+
+from __future__ import annotations
+
+import math
+
+from topalpha.validate import fraction, positive, require
+
+
+def _ceil(number: float) -> int:
+    """The number rounded up; a whole number blurred by rounding stays itself."""
+    return max(1, math.ceil(number * (1.0 - 1e-14)))
+
+
+def arms_paper(alpha: float, delta: float) -> int:
+    """ceil(ln(2/delta) / alpha), the number of arms of the paper's Algorithm 2, rounded up (theory E4).
+
+    Examples
+    --------
+    >>> arms_paper(0.05, 0.05)
+    74
+    """
+    return _ceil(math.log(2.0 / fraction("delta", delta)) / fraction("alpha", alpha))  # label alg-alpha-kl-lucb
+
+
+def arms_tight(alpha: float, delta: float) -> int:
+    """ceil(ln(2/delta) / -ln(1-alpha)), the least n with (1-alpha)^n <= delta/2 (theory E4).
+
+    Examples
+    --------
+    >>> arms_tight(0.05, 0.05)
+    72
+    """
+    return _ceil(math.log(2.0 / fraction("delta", delta)) / -math.log1p(-fraction("alpha", alpha)))
+
+
+def arms_table(alpha: float, delta: float) -> int:
+    """ceil(ln(1/delta) / alpha), the number that produced the paper's table; not covered by its proof (theory A5).
+
+    Examples
+    --------
+    >>> arms_table(0.05, 0.05)
+    60
+    """
+    return _ceil(-math.log(fraction("delta", delta)) / fraction("alpha", alpha))
+
+
+def arms_constant_confidence(alpha: float, delta_a: float, delta_u: float) -> int:
+    """ceil(ln(1/delta_a) / -ln(1 - alpha (1-delta_u))): one top arm whose upper bound, of level delta_u, never fails.
+
+    ``delta_a`` is the share of delta spent on drawing the arms.
+
+    Examples
+    --------
+    >>> arms_constant_confidence(0.05, 0.9 * 0.05, 0.2)
+    76
+    """
+    good = fraction("alpha", alpha) * (1.0 - fraction("delta_u", delta_u))
+    return _ceil(-math.log(fraction("delta_a", delta_a)) / -math.log1p(-good))
+
+
+def arms_joint(alpha: float, delta: float, delta_u: float, w2: float) -> int:
+    """ceil(ln(1/(w2 delta)) / -ln(1 - alpha (1-delta_u))), the number of arms of the joint certificate (theory C5).
+
+    ``w2`` is the weight, in (0, 1], of the challengers' evidence.
+
+    Examples
+    --------
+    >>> arms_joint(0.05, 0.05, 0.2, 1.0)
+    74
+    """
+    weight = positive("w2", w2)
+    require(weight <= 1.0, "w2", "be at most 1", w2)
+    good = fraction("alpha", alpha) * (1.0 - fraction("delta_u", delta_u))
+    return _ceil(-math.log(weight * fraction("delta", delta)) / -math.log1p(-good))
