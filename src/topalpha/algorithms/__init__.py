@@ -1,0 +1,44 @@
+"""The algorithms, by name. A new one is one file and one line in :data:`ALGORITHMS`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from topalpha.algorithms import cc_lucb, joint_lucb, kl_lucb, lucb_pp
+from topalpha.core import Algorithm, Entry, RewardFamily
+from topalpha.validate import choice, require
+
+#: Everything the command line, the tests, the audit and the docs table know about.
+ALGORITHMS: tuple[Entry, ...] = (joint_lucb.ENTRY, cc_lucb.ENTRY, lucb_pp.ENTRY, kl_lucb.ENTRY)
+
+#: What is used where no algorithm is named.
+DEFAULT = joint_lucb.ENTRY.name
+
+
+def entry(name: str) -> Entry:
+    """The registered algorithm of this name.
+
+    Examples
+    --------
+    >>> entry("joint-lucb").guarantee
+    'fixed-confidence'
+    """
+    entries = {one.name: one for one in ALGORITHMS}
+    return entries[choice("algorithm", name, entries)]
+
+
+def design(
+    name: str, alpha: float, epsilon: float, delta: float, family: RewardFamily | None = None, **options: Any
+) -> Algorithm:
+    """The named algorithm for this target.
+
+    Examples
+    --------
+    >>> design("kl-lucb", 0.05, 0.05, 0.05, clock="N").arms
+    74
+    """
+    one = entry(name)
+    allowed = set(one.design.__kwdefaults__ or {})
+    for option in options:
+        require(option in allowed, f"option of {name}", f"be one of {', '.join(sorted(allowed)) or 'none'}", option)
+    return one.design(alpha, epsilon, delta, family, **options)

@@ -1,0 +1,156 @@
+"""lucb++: LUCB with asymmetric levels; Simchowitz, Jamieson and Recht (COLT 2017), with KT bounds.
+
+Only one upper bound must hold, that of the best arm drawn, and that arm is chosen by the means alone: its level needs
+no union bound. Lower bounds must hold for every arm that could be returned. With delta/2 for the draw of the arms,
+delta/4 for the best arm's upper bound and delta/4 for the lower bounds, the run is (alpha, epsilon, delta)-correct
+for every reservoir and any sampling rule, even with dependent rewards across arms (docs/proofs.md, B).
+
+Bounds are two-sided conjugate mixtures: N d(p, mu) <= ln(1/level) + R(S, N), R the family's redundancy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableSequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topalpha.core import SUM, Entry, History, RewardFamily
+from topalpha.families.bernoulli import Bernoulli
+from topalpha.rules import empirical_best, fill_means, query_fresh
+from topalpha.theory import arms_tight
+from topalpha.tournament import empty_tree, play, rebuild, runner_up
+from topalpha.validate import fraction, positive
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+class Memory(NamedTuple):
+    """Scratch: empirical means, upper bounds, and their trees."""
+
+    ready: MutableSequence[int]
+    means: MutableSequence[float]
+    leaders: MutableSequence[int]
+    uppers: MutableSequence[float]
+    challengers: MutableSequence[int]
+
+
+class LUCBPlusPlus(NamedTuple):
+    """LUCB with asymmetric levels; build it with :func:`design`.
+
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/proofs.md, B).
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    arms: int
+    family: RewardFamily
+    upper_threshold: float
+    lower_threshold: float
+
+    @property
+    def name(self) -> str:
+        """The name it is registered under."""
+        return "lucb++"
+
+    @property
+    def columns(self) -> int:
+        """The sum of rewards."""
+        return 1
+
+    @property
+    def numbers(self) -> int:
+        """None."""
+        return 0
+
+    @property
+    def width(self) -> int:
+        """The leader and the challenger."""
+        return 2
+
+    def scratch(self, arms: int) -> Memory:
+        """Fresh memory: nothing known yet."""
+        return Memory(
+            ready=[0],
+            means=[0.0] * arms,
+            leaders=empty_tree(arms),
+            uppers=[0.0] * arms,
+            challengers=empty_tree(arms),
+        )
+
+    def mixture_upper(self, total: float, pulls: int) -> float:
+        """U_a at level delta/4."""
+        return self.family.upper(total / pulls, (self.upper_threshold + self.family.redundancy(total, pulls)) / pulls)
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """Update N_a, the sum, and what follows from them."""
+        history.pulls[arm] += 1
+        history.stats[SUM][arm] += reward
+        if memory.ready[0] == 1:
+            total = history.stats[SUM][arm]
+            memory.means[arm] = total / history.pulls[arm]
+            memory.uppers[arm] = self.mixture_upper(total, history.pulls[arm])
+            play(memory.leaders, memory.means, history.pulls, arm)
+            play(memory.challengers, memory.uppers, history.pulls, arm)
+
+    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+        """Draw n arms, pull each once; then pull leader and challenger until U_b - L_a <= epsilon."""
+        if history.arms < self.arms:
+            return query_fresh(history.arms, self.arms, batch)
+        if self.arms == 1:
+            return 0
+        if memory.ready[0] == 0:
+            fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
+            for arm in range(history.arms):
+                memory.uppers[arm] = self.mixture_upper(history.stats[SUM][arm], history.pulls[arm])
+            rebuild(memory.leaders, memory.means, history.pulls, history.arms)
+            rebuild(memory.challengers, memory.uppers, history.pulls, history.arms)
+            memory.ready[0] = 1
+        leader = memory.leaders[1]
+        challenger = runner_up(memory.challengers, memory.uppers, history.pulls, leader)
+        target = memory.uppers[challenger] - self.epsilon
+        if target <= memory.means[leader]:
+            pulls = history.pulls[leader]
+            threshold = self.lower_threshold + self.family.redundancy(history.stats[SUM][leader], pulls)
+            # L_a >= U_b - epsilon, without inverting L_a
+            if pulls * self.family.divergence(memory.means[leader], target) >= threshold:
+                return 0
+        batch[0] = leader
+        batch[1] = challenger
+        return 2
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The empirical best arm."""
+        return empirical_best(history.stats[SUM], history.pulls, history.arms)
+
+
+def design(alpha: float, epsilon: float, delta: float, family: RewardFamily | None = None) -> LUCBPlusPlus:
+    """LUCB++ on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms.
+
+    Examples
+    --------
+    >>> design(0.05, 0.05, 0.05).arms
+    72
+    """
+    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
+    number = arms_tight(alpha, delta)
+    return LUCBPlusPlus(
+        alpha=alpha,
+        epsilon=epsilon,
+        delta=delta,
+        arms=number,
+        family=Bernoulli() if family is None else family,
+        upper_threshold=math.log(4.0 / delta),
+        lower_threshold=math.log(4.0 * number / delta),
+    )
+
+
+ENTRY = Entry(
+    name="lucb++",
+    design=design,
+    guarantee="fixed-confidence",
+    reference="Simchowitz, Jamieson, Recht (COLT 2017), LUCB++",
+    proof="docs/proofs.md, B",
+    options={},
+)

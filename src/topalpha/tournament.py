@@ -1,0 +1,115 @@
+"""A tournament tree: who has the largest key, in O(log n) per changed key.
+
+Ties go to the arm with fewer pulls, then to the lower index, everywhere. The tree is a list ``winner`` of twice a power
+of two entries: leaf ``size + arm`` holds ``arm`` (or -1 past the last arm), node k holds the winner of 2k and 2k+1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableSequence, Sequence
+
+
+def empty_tree(arms: int) -> list[int]:
+    """A tree for this many arms in which nobody has played yet.
+
+    Examples
+    --------
+    >>> empty_tree(3)
+    [-1, -1, -1, -1, -1, -1, -1, -1]
+    """
+    size = 1
+    while size < arms:
+        size *= 2
+    return [-1] * (2 * size)
+
+
+def beats(key: float, pulls: int, arm: int, other_key: float, other_pulls: int, other: int) -> bool:
+    """Whether ``arm`` goes before ``other``: larger key, then fewer pulls, then lower index.
+
+    Examples
+    --------
+    >>> beats(0.5, 3, 1, 0.5, 4, 0)
+    True
+    """
+    if key != other_key:
+        return key > other_key
+    if pulls != other_pulls:
+        return pulls < other_pulls
+    return arm < other
+
+
+def better(first: int, second: int, keys: Sequence[float], pulls: Sequence[int]) -> int:
+    """The one of two arms that goes before the other; -1 stands for nobody.
+
+    Examples
+    --------
+    >>> better(0, 1, [0.2, 0.7], [1, 1])
+    1
+    """
+    if first < 0:
+        return second
+    if second < 0:
+        return first
+    if beats(keys[first], pulls[first], first, keys[second], pulls[second], second):
+        return first
+    return second
+
+
+def play(winner: MutableSequence[int], keys: Sequence[float], pulls: Sequence[int], arm: int) -> None:
+    """Play the arm's matches again after its key or its pulls changed.
+
+    Examples
+    --------
+    >>> tree, keys = empty_tree(2), [0.5, 0.7]
+    >>> play(tree, keys, [1, 1], 0), play(tree, keys, [1, 1], 1)
+    (None, None)
+    >>> tree[1]
+    1
+    """
+    node = len(winner) // 2 + arm
+    winner[node] = arm
+    node //= 2
+    while node >= 1:
+        before = winner[node]
+        now = better(winner[2 * node], winner[2 * node + 1], keys, pulls)
+        if now == before and now != arm:
+            return  # the arm neither won nor had won here: nothing above knows it
+        winner[node] = now
+        node //= 2
+
+
+def rebuild(winner: MutableSequence[int], keys: Sequence[float], pulls: Sequence[int], arms: int) -> None:
+    """Play all matches of the first ``arms`` arms, from the leaves to the root.
+
+    Examples
+    --------
+    >>> tree = empty_tree(3)
+    >>> rebuild(tree, [0.5, 0.9, 0.7], [1, 1, 1], 3)
+    >>> tree[1]
+    1
+    """
+    size = len(winner) // 2
+    for arm in range(size):
+        winner[size + arm] = arm if arm < arms else -1
+    for node in range(size - 1, 0, -1):
+        winner[node] = better(winner[2 * node], winner[2 * node + 1], keys, pulls)
+
+
+def runner_up(winner: Sequence[int], keys: Sequence[float], pulls: Sequence[int], arm: int) -> int:
+    """The best arm other than ``arm``; -1 if there is none.
+
+    Examples
+    --------
+    >>> tree, keys = empty_tree(3), [0.5, 0.9, 0.7]
+    >>> rebuild(tree, keys, [1, 1, 1], 3)
+    >>> runner_up(tree, keys, [1, 1, 1], 1)
+    2
+    """
+    if winner[1] != arm:
+        return winner[1]
+    node = len(winner) // 2 + arm
+    best = -1
+    while node > 1:
+        best = better(best, winner[node ^ 1], keys, pulls)
+        node //= 2
+    return best
