@@ -1,0 +1,153 @@
+"""The compiled driver: runs an algorithm's own method bodies at millions of simulated pulls a second.
+
+The compiled loop knows no reservoir: it stops where it needs more arms or where its budget of pulls ends, and goes on
+from there.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topalpha.core import Algorithm, History
+from topalpha.engine.compile import compiled, parameter_classes
+
+#: What the compiled loop says when it returns.
+STOPPED, OUT_OF_ARMS, OUT_OF_BUDGET, FAULTY = 0, 1, 2, 3
+
+# Positions in the control array of a run.
+_T, _ARMS, _NEXT, _PLANNED = 0, 1, 2, 3
+
+
+def _advance(
+    algorithm: Any,
+    world: Any,
+    means: Any,
+    control: Any,
+    pulls: Any,
+    stats: Any,
+    state: Any,
+    memory: Any,
+    rng: Any,
+    reward_rng: Any,
+    batch: Any,
+    budget: int,
+) -> int:
+    """The loop of a run, from where ``control`` says it is."""
+    t, arms, following, planned = control[_T], control[_ARMS], control[_NEXT], control[_PLANNED]
+    status = OUT_OF_BUDGET
+    while t < budget:
+        if following == planned:
+            history = History(t, arms, pulls, stats, state)
+            planned = algorithm.plan(history, memory, rng, batch)
+            following = 0
+            if planned == 0:
+                status = STOPPED
+                break
+            if planned < 0 or planned > len(batch):
+                status = FAULTY
+                break
+        arm = batch[following]
+        if arm < 0 or arm > arms:
+            status = FAULTY
+            break
+        if arm == arms:
+            if arms == len(means):
+                status = OUT_OF_ARMS
+                break
+            arms += 1
+        following += 1
+        t += 1
+        reward = world.sample(means[arm], reward_rng)
+        algorithm.observe(History(t, arms, pulls, stats, state), memory, arm, reward)
+    control[_T], control[_ARMS], control[_NEXT], control[_PLANNED] = t, arms, following, planned
+    return status
+
+
+@cache
+def _loop(classes: tuple[type, ...]) -> Any:
+    """The compiled loop for algorithms and worlds made of these classes."""
+    return compiled(_advance, classes)
+
+
+def _arrays(memory: Any) -> Any:
+    """The same tuple with arrays in place of lists."""
+    kind = type(memory)
+    return kind(*(np.array(column, dtype=np.float64 if _holds_floats(column) else np.int64) for column in memory))
+
+
+def _holds_floats(column: list[Any]) -> bool:
+    return len(column) > 0 and isinstance(column[0], float)
+
+
+class Run:
+    """One run of an algorithm, resumable: the arrays of its history and the compiled loop that moves it on.
+
+    Parameters
+    ----------
+    algorithm
+        What ``design`` returned.
+    world
+        Whatever answers a pull: anything with ``sample(mean, rng)``, the algorithm's own family unless given.
+    """
+
+    def __init__(self, algorithm: Algorithm, world: Any = None) -> None:
+        self.algorithm = algorithm
+        self.world = algorithm.family if world is None else world
+        self._loop = _loop((*parameter_classes(algorithm), *parameter_classes(self.world)))
+        self.batch: NDArray[np.int64] = np.zeros(max(algorithm.width, 1), dtype=np.int64)
+        self.control: NDArray[np.int64] = np.zeros(4, dtype=np.int64)
+        self.state: NDArray[np.float64] = np.zeros(algorithm.numbers)
+        self.means: NDArray[np.float64] = np.zeros(0)
+        self.pulls: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self.stats: tuple[NDArray[np.float64], ...] = tuple(np.zeros(0) for _ in range(algorithm.columns))
+        self.memory = _arrays(algorithm.scratch(1))  # not 0: empty lists would not show the compiler their types
+
+    def add_arms(self, means: NDArray[np.float64]) -> None:
+        """Put these arms' means behind those already known; memory starts afresh."""
+        extra = len(means)
+        self.means = np.concatenate([self.means, means])
+        self.pulls = np.concatenate([self.pulls, np.zeros(extra, dtype=np.int64)])
+        self.stats = tuple(np.concatenate([column, np.zeros(extra)]) for column in self.stats)
+        self.forget()
+
+    def forget(self) -> None:
+        """Start again from fresh memory: this may change speed, never a decision."""
+        self.memory = _arrays(self.algorithm.scratch(len(self.means)))
+
+    def advance(self, rng: np.random.Generator, reward_rng: np.random.Generator, budget: int = 2**62) -> int:
+        """Run until the algorithm stops, needs more arms, or has spent ``budget`` pulls in all; say which.
+
+        ``rng`` serves the algorithm's rules, ``reward_rng`` the rewards: two streams, so that a person's rewards, which
+        consume neither, lead to the same decisions.
+        """
+        status: int = self._loop(
+            self.algorithm,
+            self.world,
+            self.means,
+            self.control,
+            self.pulls,
+            self.stats,
+            self.state,
+            self.memory,
+            rng,
+            reward_rng,
+            self.batch,
+            budget,
+        )
+        if status == FAULTY:
+            raise RuntimeError(f"plan must name arms from 0 to the number seen, got {self.batch.tolist()}")
+        return status
+
+    @property
+    def history(self) -> History:
+        """The history as rules see it."""
+        columns: Any = (self.pulls, self.stats, self.state)  # arrays serve as the sequences that rules index
+        return History(int(self.control[_T]), int(self.control[_ARMS]), *columns)
+
+    def recommend(self) -> int:
+        """The arm that the algorithm would return now."""
+        return self.algorithm.recommend(self.history, self.memory)
