@@ -1,0 +1,25 @@
+"""The audit: whether every algorithm keeps its word on hard reservoirs, and whether both drivers agree.
+
+>>> from topalpha import design
+>>> from topalpha.audit import equality
+>>> from topalpha.reservoirs import parse
+>>> equality(design("cc-lucb", 0.3, 0.4, 0.2), parse("beta(1,1)"), seed=1).identical
+True
+"""
+
+from topalpha.audit.cases import Case, Cell, cells, controls
+from topalpha.audit.judgement import FALSE_ALARM, Judgement, judge
+from topalpha.audit.replay import Equality, equality, interpret
+
+__all__ = [
+    "FALSE_ALARM",
+    "Case",
+    "Cell",
+    "Equality",
+    "Judgement",
+    "cells",
+    "controls",
+    "equality",
+    "interpret",
+    "judge",
+]

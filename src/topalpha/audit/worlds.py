@@ -1,0 +1,44 @@
+"""Rewards in [0, 1] that are not Bernoulli, for which the Bernoulli bounds are valid all the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+class PlusMinus(NamedTuple):
+    """The mean plus or minus ``swing``, each half of the time; means must keep this far from 0 and 1.
+
+    Examples
+    --------
+    >>> from numpy.random import default_rng
+    >>> PlusMinus(0.25).sample(0.5, default_rng(0)) in (0.25, 0.75)
+    True
+    """
+
+    swing: float
+
+    def sample(self, mean: float, rng: Generator) -> float:
+        """One reward."""
+        return mean + self.swing if rng.random() < 0.5 else mean - self.swing
+
+
+class Thirds(NamedTuple):
+    """Bernoulli rewards of which a fraction ``unsure`` is replaced by their mean.
+
+    Examples
+    --------
+    >>> from numpy.random import default_rng
+    >>> Thirds(1.0).sample(0.5, default_rng(0))
+    0.5
+    """
+
+    unsure: float
+
+    def sample(self, mean: float, rng: Generator) -> float:
+        """One reward."""
+        if rng.random() < self.unsure:
+            return mean
+        return 1.0 if rng.random() < mean else 0.0

@@ -1,0 +1,39 @@
+"""The command line. Nothing heavy is imported before a command runs, so that ``--help`` answers at once.
+
+>>> import sys, subprocess
+>>> code = "import sys, topalpha.cli; print(any(name in sys.modules for name in ('numpy', 'scipy', 'numba', 'rich')))"
+>>> subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip()
+'False'
+"""
+
+from __future__ import annotations
+
+import click
+
+from topalpha import __version__
+from topalpha.cli.audit import audit
+from topalpha.cli.bounds import bounds
+from topalpha.cli.demo import demo
+from topalpha.cli.listing import listing
+from topalpha.cli.program import Program
+from topalpha.cli.simulate import simulate
+from topalpha.cli.table1 import table1
+
+__all__ = ["main"]
+
+
+@click.group(cls=Program, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="topalpha %(version)s")
+@click.pass_context
+def main(context: click.Context) -> None:
+    """A near-best arm out of an endless pool, with a proof.
+
+    Finds an arm whose mean is within epsilon of the top-alpha fraction of an unknown reservoir, with probability at
+    least 1 - delta. `topalpha demo` shows one search; `topalpha list` says what there is.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+for _command in (demo, simulate, table1, bounds, audit, listing):
+    main.add_command(_command)

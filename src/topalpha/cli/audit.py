@@ -1,0 +1,105 @@
+"""``topalpha audit``: the guarantees put to the test, with controls that must fail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from topalpha.cli import inputs
+from topalpha.cli.output import console, delivery, progress
+from topalpha.cli.program import FAILED
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from topalpha.audit import Equality, Judgement
+
+
+@click.command()
+@click.option("--full", is_flag=True, help="More reservoirs, every option of every algorithm, more seeds.")
+@inputs.runs_option(400)
+@inputs.seed_option
+@inputs.workers_option
+@inputs.json_option
+def audit(full: bool, runs: int, seed: int, workers: int | None, json_target: str | None) -> int:
+    """Check on hard reservoirs that every guaranteed algorithm errs with probability at most delta.
+
+    Each verdict is an exact binomial test. Algorithms made wrong on purpose are among those tested, and must be found
+    out. Then compiled and interpreted runs are compared, bit by bit, for every algorithm and family. The exit code is 1
+    if anything is not as it should be.
+    """
+    with delivery(json_target) as deliver:
+        from topalpha.audit import FALSE_ALARM, cells, controls, equality, judge
+        from topalpha.audit.replay import matrix
+
+        tested = [*cells(full), *controls()]
+        guaranteed = sum(not cell.control for cell in tested)
+        pairs = list(matrix(full))
+        judgements: list[Judgement] = []
+        equalities: list[Equality] = []
+        with progress(len(tested) + len(pairs), "audit") as advance:
+            for cell in tested:
+                judgements.append(judge(cell, runs, seed, workers))
+                advance(1)
+            for algorithm, reservoir in pairs:
+                equalities.extend(equality(algorithm, reservoir, one) for one in range(seed, seed + (5 if full else 1)))
+                advance(1)
+        passed = all(one.as_expected for one in judgements) and all(one.identical for one in equalities)
+        deliver(
+            {
+                "passed": passed,
+                "false_alarm_per_cell": FALSE_ALARM,
+                "false_alarm_at_most": FALSE_ALARM * guaranteed,
+                "cells": [one.to_dict() for one in judgements if not one.cell.control],
+                "controls": [one.to_dict() for one in judgements if one.cell.control],
+                "equality": [one.to_dict() for one in equalities],
+            }
+        )
+    if json_target != "-":
+        show(judgements, equalities, FALSE_ALARM, passed)
+    return 0 if passed else FAILED
+
+
+def show(judgements: list[Judgement], equalities: list[Equality], false_alarm: float, passed: bool) -> None:
+    """Two tables and the conclusion."""
+    guaranteed = [one for one in judgements if not one.cell.control]
+    tables = _table(guaranteed), _table([one for one in judgements if one.cell.control])
+    page = console(*tables)
+    page.print("[bold]Is the error compatible with delta?[/bold]")
+    page.print(tables[0])
+    page.print("[bold]Controls: wrong on purpose, to be found out[/bold]")
+    page.print(tables[1])
+    different = [one for one in equalities if not one.identical]
+    page.print(f"Compiled and interpreted runs: {len(equalities) - len(different)} of {len(equalities)} bit-identical.")
+    for one in different:
+        page.print(f"  [red]{one.algorithm}, {one.family}, {one.reservoir}: {one.difference} differ[/red]")
+    page.print(
+        f"A sound algorithm is called NOT compatible with probability at most {false_alarm:g} per line, "
+        f"{false_alarm * len(guaranteed):.2g} in the whole audit."
+    )
+    page.print("[green]All as it should be.[/green]" if passed else "[bold red]NOT all as it should be.[/bold red]")
+
+
+def _table(judgements: list[Judgement]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
+    for heading in ("algorithm", "case", "rewards", "δ", "errors", "runs", "pulls", "p-value", "verdict"):
+        right = heading in ("δ", "errors", "runs", "pulls", "p-value")
+        table.add_column(heading, justify="right" if right else "left", no_wrap=True)
+    for one in judgements:
+        case = one.cell.case
+        table.add_row(
+            one.cell.algorithm.name,
+            one.cell.control or case.name,
+            case.family if case.rewards is None else "in [0, 1]",
+            f"{case.delta:g}",
+            f"{one.errors.count:,}",
+            f"{one.errors.runs:,}",
+            f"{one.pulls:,.0f}",
+            f"{one.p_value:.2g}",
+            one.verdict if one.as_expected else f"[bold red]{one.verdict}[/bold red]",
+        )
+    return table

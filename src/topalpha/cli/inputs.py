@@ -1,0 +1,204 @@
+"""What commands share on the way in: checked numbers, the target, the law, the algorithm and its options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from topalpha.cli.program import refusals
+from topalpha.validate import fraction, positive, real, require, whole
+
+if TYPE_CHECKING:
+    from topalpha.core import Algorithm, Entry, RewardFamily
+    from topalpha.reservoirs import Reservoir
+
+    ParameterType = click.ParamType[Any]
+else:
+    ParameterType = click.ParamType  # generic in newer versions only
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+class Checked(ParameterType):
+    """A parameter that one of the checks of :mod:`topalpha.validate` reads, with its own sentence on failure."""
+
+    def __init__(self, name: str, check: Callable[[str, Any], Any]) -> None:
+        self.name = name
+        self.check = check
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value that the text stands for."""
+        with refusals():
+            return self.check((param.name if param is not None else None) or self.name, value)
+
+
+def _count(name: str, text: Any, least: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = text
+    return whole(name, number, least)
+
+
+def _number(name: str, text: Any) -> float:
+    return real(name, text)
+
+
+NUMBER = Checked("number", real)
+FRACTION = Checked("fraction", lambda name, text: fraction(name, real(name, text)))
+POSITIVE = Checked("number", lambda name, text: positive(name, real(name, text)))
+COUNT = Checked("count", lambda name, text: _count(name, text, 1))
+SEED = Checked("seed", lambda name, text: _count(name, text, 0))
+
+
+class AlgorithmName(ParameterType):
+    """The name of a registered algorithm; checked when the command runs, because the registry costs time to import."""
+
+    name = "name"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Names that start like this."""
+        from topalpha.algorithms import ALGORITHMS
+
+        return [CompletionItem(one.name) for one in ALGORITHMS if one.name.startswith(incomplete)]
+
+
+def _together(*options: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
+    def decorate(command: Decorated) -> Decorated:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+target_options = _together(
+    click.option("--alpha", type=FRACTION, default=0.05, show_default=True, help="Which top fraction to aim at."),
+    click.option("--epsilon", type=POSITIVE, default=0.05, show_default=True, help="How far below it is still right."),
+    click.option("--delta", type=FRACTION, default=0.05, show_default=True, help="Allowed probability of an error."),
+)
+
+law_options = _together(
+    click.option("--family", default="bernoulli", show_default=True, help="Rewards, such as gaussian(sigma=0.5)."),
+    click.option("--reservoir", required=True, help="Law of the arms' means, such as beta(1,2); see `topalpha list`."),
+    click.option("--at-most", type=NUMBER, help="Condition the reservoir on means of at most this."),
+    click.option("--clip", type=NUMBER, help="Replace higher means by this one."),
+)
+
+option_option = click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the algorithm, such as clock=N; may be repeated; see `topalpha list`.",
+)
+
+json_option = click.option(
+    "--json", "json_target", metavar="FILE", help="Write the results as JSON to this file, or to stdout for -."
+)
+
+workers_option = click.option(
+    "--workers", type=COUNT, help="Threads; all cores unless given. Results do not depend on it."
+)
+
+seed_option = click.option("--seed", type=SEED, default=0, show_default=True, help="Of all random choices.")
+
+
+def runs_option(default: int) -> Callable[[Decorated], Decorated]:
+    """The option that says how many runs."""
+    return click.option("--runs", type=COUNT, default=default, show_default=True, help="Independent runs.")
+
+
+def family_of(text: str) -> RewardFamily:
+    """The family that the text names.
+
+    Examples
+    --------
+    >>> family_of("gaussian(0.5)")
+    Gaussian(sigma=0.5, highest=inf)
+    """
+    from topalpha.families import parse_family
+
+    with refusals():
+        return parse_family(text)
+
+
+def reservoir_of(text: str, at_most: float | None, clip: float | None, family: RewardFamily) -> Reservoir:
+    """The reservoir that the text names, if its means are means of the family.
+
+    Examples
+    --------
+    >>> reservoir_of("beta(1,2)", 0.95, None, family_of("bernoulli")).expression
+    'conditioned(beta(1,2),0.95)'
+    >>> reservoir_of("uniform(0,2)", None, None, family_of("bernoulli"))
+    Traceback (most recent call last):
+    topalpha.cli.program.Refused: reservoir must have means between 0 and 1, those of bernoulli, got 'uniform(0,2)'
+    """
+    from topalpha.families import describe
+    from topalpha.reservoirs import parse
+
+    with refusals():
+        law = parse(text, at_most, clip)
+        inside = family.lowest <= law.infimum and law.supremum <= family.highest
+        span = f"between {family.lowest:g} and {family.highest:g}"
+        require(inside, "reservoir", f"have means {span}, those of {describe(family)}", law.expression or text)
+        return law
+
+
+def design_of(
+    name: str, alpha: float, epsilon: float, delta: float, family: RewardFamily, options: Sequence[str]
+) -> tuple[Algorithm, dict[str, Any]]:
+    """The algorithm for this target, and its options as they were read.
+
+    Examples
+    --------
+    >>> algorithm, options = design_of("kl-lucb", 0.05, 0.05, 0.05, family_of("bernoulli"), ["arms=table", "k1=10"])
+    >>> algorithm.arms, options
+    (60, {'arms': 'table', 'k1': 10.0})
+    """
+    from topalpha.algorithms import design, entry
+
+    with refusals():
+        chosen = read_options(entry(name), options)
+        return design(name, alpha, epsilon, delta, family, **chosen), chosen
+
+
+def read_options(one: Entry, texts: Sequence[str]) -> dict[str, Any]:
+    """The options of an algorithm from texts ``name=value``, each read as its default is.
+
+    Examples
+    --------
+    >>> from topalpha.algorithms import entry
+    >>> read_options(entry("kl-lucb"), ["k1=30", "clock=N"])
+    {'k1': 30.0, 'clock': 'N'}
+    >>> read_options(entry("kl-lucb"), ["clock=s"])
+    Traceback (most recent call last):
+    ValueError: clock must be one of t, N, got 's'
+    """
+    defaults = one.design.__kwdefaults__ or {}
+    chosen: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        require(bool(name and equals and value), "option", "be written name=value", text)
+        require(name in defaults, f"option of {one.name}", f"be one of {', '.join(defaults) or 'none'}", name)
+        require(name not in chosen, "option", f"give {name} once", text)
+        chosen[name] = _read(name, value, defaults[name], one.options.get(name))
+    return chosen
+
+
+def _read(name: str, text: str, default: Any, choices: Sequence[str] | None) -> Any:
+    """The value that the text stands for, in the type of the default; None stands for a number left out."""
+    if choices is not None:
+        require(text in choices, name, f"be one of {', '.join(choices)}", text)
+        return text
+    if isinstance(default, str):
+        return text
+    if isinstance(default, bool):
+        require(text in ("true", "false"), name, "be true or false", text)
+        return text == "true"
+    if isinstance(default, tuple):
+        return tuple(_number(name, part) for part in text.split(","))
+    return _count(name, text, 0) if isinstance(default, int) else _number(name, text)
