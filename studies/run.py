@@ -1,0 +1,32 @@
+"""The reproduction study: ``make study``. Resumable; what is on disk is not computed again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import figures
+import report
+from cells import complete
+from delta import delta_cells
+from fit import fit_cells
+from table import table_cells
+
+from topalpha.table1 import table1
+
+DOCS = Path(__file__).parent.parent / "docs"
+FOLDER = DOCS / "reproduction"
+
+
+def main() -> None:
+    """Compute what is missing, cheapest first, then write the page and its pictures."""
+    cells = [*fit_cells(), *delta_cells(), *table_cells()]
+    results = complete(cells, FOLDER / "cells")
+    figures.pulls_against_delta(results, FOLDER / "delta.png")
+    ratios = {variant: report.ratios(results, variant, table1()) for variant in report.NEW}
+    figures.table_ratios(ratios, FOLDER / "ratios.png")
+    (DOCS / "reproduction.md").write_text(report.page(results))
+    print(f"wrote {DOCS.name}/reproduction.md")
+
+
+if __name__ == "__main__":
+    main()
