@@ -257,8 +257,8 @@ class KLLUCB(NamedTuple):
         memory.ceilings[arm] = min(ceiling + _MARGIN * (1.0 + abs(ceiling)), self.family.highest)
 
     def advance(self, history: History, memory: Any) -> None:
-        """Move the horizon n/4 rounds ahead and raise all known ceilings to it."""
-        memory.horizon[0] = history.t + 2 + self.arms // 2
+        """Move the horizon n/2 rounds ahead and raise all known ceilings to it."""
+        memory.horizon[0] = history.t + 2 + self.arms
         memory.horizon[1] = self.rate(memory.horizon[0])
         for arm in range(history.arms):
             if memory.ceilings[arm] > -math.inf:

@@ -77,7 +77,7 @@ def calculate(
     from topalpha.families import describe
 
     target = (law, alpha, epsilon, delta, family)
-    k1 = 2.0 * (1.0 + 1.0 / (gamma - 1.0)) if gamma > 1.0 else 1.0  # theory E1; a gamma of 1 or less is refused below
+    k1 = 2.0 * (1.0 + 1.0 / (gamma - 1.0)) if gamma > 1.0 else 1.0  # errata E1; a gamma of 1 or less is refused below
     by_name: dict[str, Bound] = {
         "lower_bound": theory.lower_bound(law, alpha, delta, family, arithmetic=True),
         "relaxed_lower_bound": theory.relaxed_lower_bound(*target, arithmetic=True),

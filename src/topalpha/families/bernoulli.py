@@ -157,7 +157,7 @@ class Bernoulli(NamedTuple):
         return result
 
     def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
-        """tilt S - N ln(1 + mean (e^tilt - 1)) (theory B8, R5)."""
+        """tilt S - N ln(1 + mean (e^tilt - 1)) (docs/proofs.md, C)."""
         return tilt * total - pulls * math.log1p(mean * growth)
 
     def tilted_slope(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:

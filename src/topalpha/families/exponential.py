@@ -80,7 +80,7 @@ class Exponential(NamedTuple):
         return scale_redundancy(1.0, self.highest, total, pulls)
 
     def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
-        """-N tilt + (1 - e^-tilt) S / mean: the alternative is mean * e^tilt (theory R5)."""
+        """-N tilt + (1 - e^-tilt) S / mean: the alternative is mean * e^tilt (docs/proofs.md, C)."""
         return scale_tilted(1.0, mean, total, pulls, tilt, growth)
 
     def tilted_slope(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:

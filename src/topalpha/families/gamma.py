@@ -81,7 +81,7 @@ class Gamma(NamedTuple):
         return scale_redundancy(self.shape, self.highest, total, pulls)
 
     def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
-        """-k N tilt + (1 - e^-tilt) k S / mean: the alternative is mean * e^tilt (theory R5)."""
+        """-k N tilt + (1 - e^-tilt) k S / mean: the alternative is mean * e^tilt (docs/proofs.md, C)."""
         return scale_tilted(self.shape, mean, total, pulls, tilt, growth)
 
     def tilted_slope(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:

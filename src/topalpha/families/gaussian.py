@@ -95,7 +95,7 @@ class Gaussian(NamedTuple):
         return 1.0 / pulls + 0.5 * (1.0 + 1.0 / (_NATS * pulls)) * math.log1p(_NATS * pulls)
 
     def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
-        """tilt S - N (mean tilt + sigma^2 tilt^2 / 2) (theory B8)."""
+        """tilt S - N (mean tilt + sigma^2 tilt^2 / 2) (docs/proofs.md, C)."""
         return tilt * total - pulls * tilt * (mean + 0.5 * self.sigma * self.sigma * tilt)
 
     def tilted_slope(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:

@@ -128,7 +128,7 @@ class Poisson(NamedTuple):
         return result
 
     def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
-        """tilt S - N mean (e^tilt - 1) (theory B8)."""
+        """tilt S - N mean (e^tilt - 1) (docs/proofs.md, C)."""
         return tilt * total - pulls * mean * growth
 
     def tilted_slope(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:

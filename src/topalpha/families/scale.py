@@ -286,7 +286,7 @@ def scale_spread(shape: float, total: float, pulls: int) -> float:
 
 
 def scale_tilted(shape: float, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
-    """-k N tilt + (1 - e^-tilt) k S / mean: the alternative is mean * e^tilt, so only S / mean counts (theory R5).
+    """-k N tilt + (1 - e^-tilt) k S / mean: the alternative is mean * e^tilt, so only S / mean counts.
 
     Examples
     --------

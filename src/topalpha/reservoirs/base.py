@@ -2,7 +2,7 @@
 
 G is the cumulative distribution function of an arm's mean. Two quantiles matter where G has atoms or gaps: the lower
 one, inf{x : G(x) >= p}, is the paper's G^{-1}; the upper one, inf{x : G(x) > p}, is what errors are judged against,
-because with the lower one a reservoir of K equally likely arms has two acceptable arms at alpha = 1/K (theory E9).
+because with the lower one a reservoir of K equally likely arms has two acceptable arms at alpha = 1/K (errata E9).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ def _bound(name: str, base: Reservoir, at_most: float) -> float:
 
 @dataclass(frozen=True)
 class Conditioned(Reservoir):
-    """The base law given mean <= at_most: the truncation behind the paper's table (theory A5).
+    """The base law given mean <= at_most: the truncation behind the paper's table (docs/reproduction.md).
 
     Arms are drawn by inversion, G^{-1}(u G(at_most)), not by rejection: one uniform number an arm.
 

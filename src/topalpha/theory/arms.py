@@ -1,7 +1,7 @@
 """How many arms must be queried so that one of them is in the top alpha fraction.
 
 n arms all miss the top alpha fraction with probability at most (1-alpha)^n, with equality where G is continuous
-(theory E19). All versions of n solve such an inequality; they differ in the share of delta that it may use.
+(errata E19). All versions of n solve such an inequality; they differ in the share of delta that it may use.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def _ceil(number: float) -> int:
 
 
 def arms_paper(alpha: float, delta: float) -> int:
-    """ceil(ln(2/delta) / alpha), the number of arms of the paper's Algorithm 2, rounded up (theory E4).
+    """ceil(ln(2/delta) / alpha), the number of arms of the paper's Algorithm 2, rounded up (errata E4).
 
     Examples
     --------
@@ -28,7 +28,7 @@ def arms_paper(alpha: float, delta: float) -> int:
 
 
 def arms_tight(alpha: float, delta: float) -> int:
-    """ceil(ln(2/delta) / -ln(1-alpha)), the least n with (1-alpha)^n <= delta/2 (theory E4).
+    """ceil(ln(2/delta) / -ln(1-alpha)), the least n with (1-alpha)^n <= delta/2 (errata E4).
 
     Examples
     --------
@@ -39,7 +39,7 @@ def arms_tight(alpha: float, delta: float) -> int:
 
 
 def arms_table(alpha: float, delta: float) -> int:
-    """ceil(ln(1/delta) / alpha), the number that produced the paper's table; not covered by its proof (theory A5).
+    """ceil(ln(1/delta) / alpha), the number that produced the paper's table; its proof does not cover it.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def arms_constant_confidence(alpha: float, delta_a: float, delta_u: float) -> in
 
 
 def arms_joint(alpha: float, delta: float, delta_u: float, w2: float) -> int:
-    """ceil(ln(1/(w2 delta)) / -ln(1 - alpha (1-delta_u))), the number of arms of the joint certificate (theory C5).
+    """ceil(ln(1/(w2 delta)) / -ln(1 - alpha (1-delta_u))): joint-lucb (docs/proofs.md, E).
 
     ``w2`` is the weight, in (0, 1], of the challengers' evidence.
 

@@ -16,7 +16,7 @@ _SLACK = 1e-12
 
 
 def blocks(alpha: float) -> int:
-    """m = ceil(1/alpha), the number of blocks of measure alpha; 1e-12 forgives the rounding of 1/alpha (theory E11).
+    """m = ceil(1/alpha), the number of blocks of measure alpha; 1e-12 forgives the rounding of 1/alpha (errata E11).
 
     Examples
     --------
@@ -29,7 +29,7 @@ def blocks(alpha: float) -> int:
 def partition(reservoir: Reservoir, alpha: float) -> tuple[float, ...]:
     """b_0, ..., b_m: the boundaries of the blocks S^i = (b_i, b_{i-1}] of measure alpha (label ``fig-lb-buckets``).
 
-    b_i = G^{-1}(1 - i alpha) instead of the printed recursion, which never passes an atom of mass alpha (theory E10).
+    b_i = G^{-1}(1 - i alpha) instead of the printed recursion, which never passes an atom of mass alpha (errata E10).
 
     Examples
     --------
@@ -65,7 +65,7 @@ def lower_bound(
 ) -> Bound:
     """Theorem 1: the least expected number of samples of any (alpha, delta)-correct algorithm (label ``thm-lb``).
 
-    It holds for continuous G only (theory E12); ``arithmetic`` returns the number regardless, where there is one.
+    It holds for continuous G only (errata E12); ``arithmetic`` returns the number regardless, where there is one.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def lower_bound(
     if best == math.inf:
         return Bound(None, "; ".join(reasons), _LOWER)
     terms = [_inverse(family.divergence(b, best)) for b in inner[1:]]
-    if len(inner) >= 2:  # with m = 2 there is no block of measure alpha below S^1 (theory E13)
+    if len(inner) >= 2:  # with m = 2 there is no block of measure alpha below S^1 (errata E13)
         terms.append(_inverse(family.divergence(best, inner[1])))
     value = rate * math.fsum(terms) if rate > 0.0 else 0.0  # label thm-lb
     return conclude(value, reasons, _LOWER, arithmetic)
@@ -117,7 +117,7 @@ def relaxed_lower_bound(
     *,
     arithmetic: bool = False,
 ) -> Bound:
-    """The least expected number of samples of any (alpha, epsilon, delta)-correct algorithm, corrected (theory E15).
+    """The least expected number of samples of any (alpha, epsilon, delta)-correct algorithm, corrected (errata E15).
 
     One block may hold the answer with probability above 1/2 and which is unknown, so the largest term, i = 1, is left
     out; the other q - 1 blocks near the top contribute kl(1/2, 1-delta) = ln(1/(4 delta (1-delta))) / 2 each. With

@@ -1,7 +1,7 @@
 """From the tail of the reservoir to simple regret, and back.
 
 The tail assumption (label ``ass:smoothness``): E rho^beta <= P(mean >= mu* - rho) <= E' rho^beta for rho in (0, reach].
-The paper says "for all rho", which no law satisfies, and exchanges the two constants below it (theory E7).
+The paper says "for all rho", which no law satisfies, and exchanges the two constants below it (errata E7).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TAIL = ("P(mean >= mu* - rho) >= E rho^beta for rho in (0, reach] (label ass:sm
 
 
 def gap_bounds(alpha: float, beta: float, lower_constant: float, upper_constant: float) -> tuple[float, float]:
-    """The interval that holds mu* - G^{-1}(1-alpha): (alpha/E')^(1/beta) and (alpha/E)^(1/beta) (theory E7).
+    """The interval that holds mu* - G^{-1}(1-alpha): (alpha/E')^(1/beta) and (alpha/E)^(1/beta) (errata E7).
 
     ``lower_constant`` is E, ``upper_constant`` is E'; both ends must lie within the reach of the assumption.
 
@@ -85,7 +85,7 @@ def alpha_from_beta(
 def epsilon_for_alpha_correctness(reservoir: Reservoir, alpha: float) -> Bound:
     """q(1-alpha/2) - q(1-alpha): an algorithm run with **alpha/2** and this epsilon is (alpha, delta)-correct.
 
-    The paper claims (alpha/2, delta)-correctness for a run with alpha, which is impossible (theory E18). Upper
+    The paper claims (alpha/2, delta)-correctness for a run with alpha, which is impossible (errata E18). Upper
     quantiles, so that the statement covers atoms; where an atom makes them equal the rule gives no epsilon.
 
     Examples

@@ -52,7 +52,7 @@ def exploration_rate(t: float, n: int, delta: float, gamma: float = 1.1, k1: flo
 
 
 def smallest_exploration_constant(gamma: float) -> float:
-    """2 zeta(gamma): the union over t of delta / (k1 n t^gamma), both sides, must not exceed delta / n (theory E1).
+    """2 zeta(gamma): the union over t of delta / (k1 n t^gamma), both sides, must not exceed delta / n (errata E1).
 
     The paper prints 2(1 + 1/gamma - 1); 2(1 + 1/(gamma-1)), which is meant, is a little larger than needed.
 
@@ -128,7 +128,7 @@ def upper_bound(
     *,
     arithmetic: bool = False,
 ) -> Bound:
-    """T*, which the samples of (alpha, epsilon)-KL-LUCB exceed with probability at most 3.5 delta (theory A4, E25).
+    """T*, which the samples of (alpha, epsilon)-KL-LUCB exceed with probability at most 3.5 delta (errata E25).
 
     The fixed point of T = n + 12 H-bar ln(1/delta) beta(T, delta). The probability is proved for delta <= alpha <= 1/3
     only; ``arithmetic`` returns the number outside it, with the reason kept.
