@@ -168,18 +168,24 @@ def test_audit_fails_if_a_control_passes_or_a_guarantee_is_broken(small_audit, m
     assert "NOT all as it should be" in call("audit", "--runs", "300", code=1).stdout
 
 
-def test_equality_sees_a_difference(monkeypatch):
+def test_equality_sees_a_difference(small_audit, monkeypatch):
     from topalpha import audit, design
-    from topalpha.audit import replay
     from topalpha.reservoirs import parse
+    from topalpha.testing import algorithms
 
     algorithm, law = design("lucb++", 0.2, 0.3, 0.2), parse("beta(1,1)")
-    assert audit.equality(algorithm, law, 0).identical
-    interpret = replay.interpret
-    monkeypatch.setattr(replay, "interpret", lambda a, r, seed, *rest: interpret(a, r, 1, *rest))
+    same = audit.equality(algorithm, law, 0)
+    assert same.identical
+    assert same.pulls > algorithm.arms
+    compiled = algorithms.compiled
+    monkeypatch.setattr(algorithms, "compiled", lambda a, r, seed, *rest, **more: compiled(a, r, 1, *rest, **more))
     different = audit.equality(algorithm, law, 0)
     assert not different.identical
-    assert "pulls per arm" in different.difference
+    assert different.pulls is None
+    assert different.difference.startswith("interpreted and compiled differ in t: ")
+    output = call("audit", "--runs", "50", code=1).stdout
+    assert "0 of 1 bit-identical" in output
+    assert "interpreted and compiled differ in t: " in output
 
 
 def test_list_knows_every_algorithm():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import os
 import signal
 import subprocess
@@ -211,63 +212,29 @@ def test_an_algorithm_may_ask_for_more_arms_than_it_announced():
     assert check_algorithm(PROBE._replace(aim=3), UNIT).arms == 4
 
 
-MODULE = """
+IMPORTS = """
 from typing import NamedTuple
 from topalpha.families.bernoulli import Bernoulli
-
-
-class Nothing(NamedTuple):
-    ready: list
-
-
-class Fixed(NamedTuple):
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: Bernoulli
-
-    @property
-    def name(self):
-        return "fixed"
-
-    @property
-    def columns(self):
-        return 1
-
-    @property
-    def numbers(self):
-        return 0
-
-    @property
-    def width(self):
-        return 1
-
-    def scratch(self, arms):
-        return Nothing([0])
-
-    def observe(self, history, memory, arm, reward):
-        history.pulls[arm] += 1
-        history.stats[0][arm] += reward
-
-    def plan(self, history, memory, rng, batch):
-        if history.t >= LENGTH:
-            return 0
-        batch[0] = min(history.arms, self.arms - 1)
-        return 1
-
-    def recommend(self, history, memory):
-        return 0
+from topalpha.rules import query_fresh
 """
+
+
+def probe_module(length):
+    """The source of a module with the probe, its rule edited to stop after ``length`` pulls."""
+    source = inspect.getsource(Probe)
+    edited = source.replace("self.arms + self.extra", str(length))
+    assert edited != source
+    return "\n\n".join([IMPORTS, inspect.getsource(Nothing), edited])
+
 
 SCRIPT = """
 from topalpha.reservoirs import Uniform
 from topalpha.simulation import simulate
 from topalpha.engine.run import _loop
 
-algorithm = Fixed(0.1, 0.1, 0.1, 3, Bernoulli())
+algorithm = Probe(0.1, 0.1, 0.1, arms=3, family=Bernoulli(), extra=0, aim=1, count=1)
 print(simulate(algorithm, Uniform(0.0, 1.0), runs=2, workers=1).pulls.tolist())
-print(sum(loop_hits(f) for f in [_loop((Fixed, Bernoulli, Bernoulli))]))
+print(sum(loop_hits(f) for f in [_loop((Probe, Bernoulli, Bernoulli))]))
 """
 
 HITS = """
@@ -289,22 +256,22 @@ def run_script(path, cache):
 
 
 def test_an_edited_rule_in_another_file_never_runs_stale(tmp_path):
-    script, module = tmp_path / "script.py", tmp_path / "fixed_rule.py"
-    script.write_text("from fixed_rule import Bernoulli, Fixed\n" + HITS + SCRIPT)
-    module.write_text(MODULE.replace("LENGTH", "11"))
+    script, module = tmp_path / "script.py", tmp_path / "probe.py"
+    script.write_text("from probe import Bernoulli, Probe\n" + HITS + SCRIPT)
+    module.write_text(probe_module(11))
     pulls, hits = run_script(script, tmp_path / "cache")
     assert (pulls, hits) == ("[11, 11]", 0)
     pulls, hits = run_script(script, tmp_path / "cache")
     assert pulls == "[11, 11]"
     assert hits > 0, "an unchanged rule must come from the disk cache"
-    module.write_text(MODULE.replace("LENGTH", "13"))
+    module.write_text(probe_module(13))
     pulls, hits = run_script(script, tmp_path / "cache")
     assert (pulls, hits) == ("[13, 13]", 0)
 
 
 def test_a_class_from_main_compiles_without_the_cache(tmp_path):
     script = tmp_path / "script.py"
-    script.write_text(HITS + MODULE.replace("LENGTH", "9") + SCRIPT)
+    script.write_text(HITS + probe_module(9) + SCRIPT)
     for _ in range(2):
         assert run_script(script, tmp_path / "cache") == ("[9, 9]", 0)
 

@@ -1,4 +1,4 @@
-"""simulate: many independent runs of an algorithm on a reservoir, compiled, on all cores."""
+"""Runs on a reservoir: ``simulate``, many of them, compiled, on all cores; ``interpret``, one, to be watched."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from topalpha.core import Algorithm
 from topalpha.families import describe
 from topalpha.reservoirs import Reservoir
 from topalpha.result import Study
-from topalpha.streams import Streams, run_seed, streams
+from topalpha.search import Pull, Search
+from topalpha.streams import Seed, Streams, run_seed, streams
 from topalpha.validate import whole
 
 if TYPE_CHECKING:
@@ -123,3 +124,88 @@ def simulate(
         pulls=pulls,
         means=means,
     )
+
+
+class Means:
+    """The means of a run's arms, drawn as the compiled runs draw them: n at first, then as many again as there are.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> from topalpha.reservoirs import Dirac
+    >>> means = Means(design("kl-lucb", 0.3, 0.3, 0.2), Dirac(0.5), streams(0).arms)
+    >>> means[0], len(means.drawn)
+    (0.5, 8)
+    """
+
+    def __init__(self, algorithm: Algorithm, reservoir: Reservoir, rng: np.random.Generator) -> None:
+        self.reservoir = reservoir
+        self.rng = rng
+        self.drawn: list[float] = reservoir.sample(algorithm.arms, rng).tolist()
+
+    def __getitem__(self, arm: int) -> float:
+        if arm == len(self.drawn):
+            self.drawn.extend(self.reservoir.sample(max(arm, 1), self.rng).tolist())
+        return self.drawn[arm]
+
+
+class Interpreted(NamedTuple):
+    """A search on simulated arms, and the true means of those arms.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> from topalpha.reservoirs import Dirac
+    >>> run = interpret(design("kl-lucb", 0.3, 0.3, 0.2), Dirac(0.5))
+    >>> set(run.means), len(run.means) == run.search.history.arms
+    ({0.5}, True)
+    """
+
+    search: Search
+    means: list[float]
+
+
+def interpret(
+    algorithm: Algorithm,
+    reservoir: Reservoir,
+    seed: Seed = 0,
+    rewards: Any = None,
+    budget: int = 2**62,
+    watch: Callable[[Search, Pull, float], None] | None = None,
+) -> Interpreted:
+    """One run by ask and tell, on the arms and the rewards that a compiled run with this seed would draw.
+
+    Parameters
+    ----------
+    algorithm, reservoir, rewards
+        As for ``simulate``.
+    seed
+        Of this one run; ``topalpha.streams.run_seed`` gives that of a run of a study.
+    budget
+        The run ends after this many pulls even if the algorithm has not stopped.
+    watch
+        Called after each reward with the search, the pull and its reward.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> from topalpha.reservoirs import Uniform
+    >>> algorithm, reservoir = design("joint-lucb", 0.2, 0.2, 0.1), Uniform(0.0, 1.0)
+    >>> run = interpret(algorithm, reservoir, seed=3)
+    >>> run.search.result.stopped, run.means[run.search.result.arm] > 0.6
+    (True, True)
+    >>> arms = []
+    >>> run = interpret(algorithm, reservoir, seed=3, budget=5, watch=lambda search, pull, _: arms.append(pull.arm))
+    >>> arms, run.search.result.stopped
+    ([0, 1, 2, 3, 4], False)
+    """
+    source = streams(seed)
+    means = Means(algorithm, reservoir, source.arms)
+    search = Search(algorithm, seed)
+    world = algorithm.family if rewards is None else rewards
+    while search.history.t < budget and (pull := search.ask()) is not None:
+        reward = world.sample(means[pull.arm], source.rewards)
+        search.tell(pull, reward)
+        if watch is not None:
+            watch(search, pull, reward)
+    return Interpreted(search, means.drawn[: search.history.arms])

@@ -1,4 +1,4 @@
-"""The audit: whether every algorithm keeps its word on hard reservoirs, and whether both drivers agree.
+"""The audit: whether every algorithm keeps its word on hard reservoirs, and whether all ways to run one agree.
 
 >>> from topalpha import design
 >>> from topalpha.audit import equality
@@ -9,7 +9,7 @@ True
 
 from topalpha.audit.cases import Case, Cell, cells, controls
 from topalpha.audit.judgement import FALSE_ALARM, Judgement, judge
-from topalpha.audit.replay import Equality, equality, interpret
+from topalpha.audit.replay import Equality, equality
 
 __all__ = [
     "FALSE_ALARM",
@@ -20,6 +20,5 @@ __all__ = [
     "cells",
     "controls",
     "equality",
-    "interpret",
     "judge",
 ]

@@ -63,6 +63,8 @@ def audit(full: bool, runs: int, seed: int, workers: int | None, json_target: st
 
 def show(judgements: list[Judgement], equalities: list[Equality], false_alarm: float, passed: bool) -> None:
     """Two tables and the conclusion."""
+    from rich.markup import escape
+
     guaranteed = [one for one in judgements if not one.cell.control]
     tables = _table(guaranteed), _table([one for one in judgements if one.cell.control])
     page = console(*tables)
@@ -73,7 +75,7 @@ def show(judgements: list[Judgement], equalities: list[Equality], false_alarm: f
     different = [one for one in equalities if not one.identical]
     page.print(f"Compiled and interpreted runs: {len(equalities) - len(different)} of {len(equalities)} bit-identical.")
     for one in different:
-        page.print(f"  [red]{one.algorithm}, {one.family}, {one.reservoir}: {one.difference} differ[/red]")
+        page.print(f"  [red]{one.algorithm}, {one.family}, {one.reservoir}: {escape(one.difference)}[/red]")
     page.print(
         f"A sound algorithm is called NOT compatible with probability at most {false_alarm:g} per line, "
         f"{false_alarm * len(guaranteed):.2g} in the whole audit."

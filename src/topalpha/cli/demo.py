@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from topalpha.core import Algorithm
-    from topalpha.search import Search
+    from topalpha.search import Pull, Search
 
 #: The pool, which the search does not know: success rates of candidates, few of them good.
 RESERVOIR, AT_MOST = "beta(1,2)", 0.95
@@ -47,7 +47,7 @@ def demo(algorithm: str, seed: int, json_target: str | None) -> None:
     paper, _ = inputs.design_of(PAPER, ALPHA, EPSILON, DELTA, family, ())
     law = inputs.reservoir_of(RESERVOIR, AT_MOST, None, family)
     with delivery(json_target) as deliver:
-        from topalpha.audit import interpret
+        from topalpha.simulation import interpret
 
         if json_target != "-":
             _introduce(designed)
@@ -118,7 +118,7 @@ def _conclude(results: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _watching(algorithm: Algorithm, live: bool) -> Iterator[Callable[[Search], None] | None]:
+def _watching(algorithm: Algorithm, live: bool) -> Iterator[Callable[[Search, Pull, float], None] | None]:
     """What shows a search: a live view on a terminal, nothing elsewhere."""
     if not live:
         yield None
@@ -129,7 +129,7 @@ def _watching(algorithm: Algorithm, live: bool) -> Iterator[Callable[[Search], N
         began = time.monotonic()
         last: Search | None = None
 
-        def watch(search: Search) -> None:
+        def watch(search: Search, pull: Pull, reward: float) -> None:
             nonlocal last
             last = search
             slow = time.monotonic() - began < _SLOW_SECONDS

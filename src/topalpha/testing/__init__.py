@@ -1,0 +1,25 @@
+"""Conformance checks for authors of algorithms and reward families; each raises ``AssertionError`` with what differs.
+
+An algorithm is written once and run by two drivers, so every way to run it must agree bit for bit: interpreted plainly,
+through :class:`topalpha.Search`, replayed from its record, compiled, compiled in slices, and with its scratch memory
+replaced by a fresh one at any moment.
+"""
+
+from topalpha.testing.algorithms import check_algorithm, check_design, check_parameters
+from topalpha.testing.families import check_family
+from topalpha.testing.runs import Outcome, Step, check_same, compiled, interpreted, outcome, replayed, searched
+
+__all__ = [
+    "Outcome",
+    "Step",
+    "check_algorithm",
+    "check_design",
+    "check_family",
+    "check_parameters",
+    "check_same",
+    "compiled",
+    "interpreted",
+    "outcome",
+    "replayed",
+    "searched",
+]

@@ -1,0 +1,105 @@
+"""Checks of an algorithm: of its parameters, of its design, and of every way to run it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from topalpha.core import Algorithm, RewardFamily
+from topalpha.reservoirs import Reservoir
+from topalpha.testing.ensure import ensure
+from topalpha.testing.runs import Outcome, check_same, compiled, interpreted, replayed, searched
+
+
+def check_parameters(parameters: Any, path: str = "") -> None:
+    """Raise unless this is a NamedTuple of at least one field, each a scalar or again such a tuple.
+
+    Examples
+    --------
+    >>> from topalpha.families import Bernoulli
+    >>> check_parameters(Bernoulli())
+    >>> check_parameters([1.0])
+    Traceback (most recent call last):
+    AssertionError: list must be a NamedTuple
+    """
+    name = path or type(parameters).__name__
+    ensure(isinstance(parameters, tuple) and hasattr(parameters, "_fields"), f"{name} must be a NamedTuple")
+    ensure(len(parameters) > 0, f"{name} must have at least one field: an empty tuple is no compiled argument")
+    for field, value in zip(parameters._fields, parameters, strict=True):
+        if isinstance(value, tuple):
+            check_parameters(value, f"{name}.{field}")
+        else:
+            ensure(type(value) in (bool, int, float), f"{name}.{field} must be a bool, int or float, got {value!r}")
+
+
+def check_design(design: Callable[..., Algorithm], family: RewardFamily | None = None) -> None:
+    """Raise unless ``design(alpha, epsilon, delta, family)`` refuses bad targets with one clear ``ValueError``.
+
+    Whole numbers where reals are meant must give the very same types: compiled code tells them apart.
+
+    Examples
+    --------
+    >>> from topalpha.algorithms import ALGORITHMS
+    >>> for entry in ALGORITHMS:
+    ...     check_design(entry.design)
+    """
+    bad: list[tuple[str, tuple[Any, ...]]] = []
+    for value in (0.0, 1.0, -0.1, 1.5, math.nan, math.inf, "much", None):
+        bad.append(("alpha", (value, 0.1, 0.1)))
+        bad.append(("delta", (0.1, 0.1, value)))
+    for value in (-0.1, math.nan, math.inf, "much", None):
+        bad.append(("epsilon", (0.1, value, 0.1)))
+    for name, target in bad:
+        try:
+            design(*target, family)
+        except ValueError as error:
+            ensure(str(error).startswith(name), f"the refusal of {target} must name {name}, says {error}")
+        else:
+            raise AssertionError(f"design must refuse {target}: {name} is wrong")
+    one, other = design(0.1, 1, 0.1, family), design(0.1, 1.0, 0.1, family)
+    ensure(one == other, "design must not care whether a number is whole")
+    for left, right in zip(_leaves(one), _leaves(other), strict=True):
+        ensure(type(left) is type(right), f"design must coerce its numbers, got {left!r} and {right!r}")
+
+
+def _leaves(parameters: Any) -> Iterable[Any]:
+    for value in parameters:
+        if isinstance(value, tuple):
+            yield from _leaves(value)
+        else:
+            yield value
+
+
+def check_algorithm(
+    algorithm: Algorithm, reservoir: Reservoir, seed: int = 0, run: int = 0, most: int = 200_000
+) -> Outcome:
+    """Run an algorithm in every way there is and raise unless all agree bit for bit; return what they agree on.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> from topalpha.reservoirs import Uniform
+    >>> check_algorithm(design("kl-lucb", 0.1, 0.2, 0.1), Uniform(0.0, 0.95)).t > 30
+    True
+    """
+    check_parameters(algorithm)
+    ensure(isinstance(algorithm, Algorithm), f"{type(algorithm).__name__} must have every member of Algorithm")
+    ensure(min(algorithm.columns, algorithm.width, algorithm.arms) >= 1, "columns, width and arms must be at least 1")
+    ensure(isinstance(algorithm.name, str) and len(algorithm.name) > 0, "an algorithm must have a name")
+    plain, record = interpreted(algorithm, reservoir, seed, run, most)
+
+    again, asked = searched(algorithm, reservoir, seed, run)
+    check_same(plain, again, "interpreted and searched")
+    ensure(record == asked, "a search must ask for the same pulls in the same order")
+    forgetful, _ = searched(algorithm, reservoir, seed, run, forget=0.1)
+    check_same(plain, forgetful, "searched with and without memory")
+    check_same(plain, replayed(algorithm, record, seed, run), "interpreted and replayed")
+
+    check_same(plain, compiled(algorithm, reservoir, seed, run), "interpreted and compiled")
+    check_same(plain, compiled(algorithm, reservoir, seed, run, slices=1), "interpreted and compiled pull by pull")
+    check_same(plain, compiled(algorithm, reservoir, seed, run, slices=97), "interpreted and compiled in slices")
+    check_same(
+        plain, compiled(algorithm, reservoir, seed, run, slices=23, forget=0.3), "compiled with and without memory"
+    )
+    return plain
