@@ -37,12 +37,12 @@ format: $(STAMP) ## Rewrite the sources in the house format
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: $(STAMP) ## Speed of every algorithm on every family
+bench: $(STAMP) ## Speed, start-up and pulls, against their targets
 	@$(BIN)/python benchmarks/run.py
 	@$(BIN)/python benchmarks/readme.py
 
-audit: $(STAMP) ## Measured error rates against delta
-	@$(BIN)/topalpha audit
+audit: $(STAMP) ## Error rates on hard reservoirs, and both drivers on every algorithm and family
+	@$(BIN)/topalpha audit --full
 
 study: $(STAMP) ## Run the paper's table again
 	@$(BIN)/python studies/run.py

@@ -60,6 +60,33 @@ def pulls(runs: int = 500) -> dict[str, Any]:
     return result
 
 
+def targets(results: dict[str, Any]) -> dict[str, bool]:
+    """Which of the project's targets these results meet."""
+    speeds, ratios = results["speed"]["microseconds_a_pull"], results["speed"]["ratios"]
+    begin, whole, gains = results["start"], results["table"], results["pulls"]
+    met = {
+        "kl-lucb at least 1,000 times a plain NumPy loop": ratios["plain NumPy loop / kl-lucb"]["median"] >= 1000.0,
+        "kl-lucb at least 50 times a plain compiled loop": ratios["plain compiled loop / kl-lucb"]["median"] >= 50.0,
+        "kl-lucb at most 0.8 us a pull": speeds["kl-lucb"]["median"] <= 0.8,
+        "cc-lucb at most 0.8 us a pull": speeds["cc-lucb"]["median"] <= 0.8,
+        "joint-lucb at most 1.5 us a pull": speeds["joint-lucb"]["median"] <= 1.5,
+        "cc-lucb at 10,000 arms at most 1.5 times that": ratios["cc-lucb, 10,000 arms / cc-lucb"]["median"] <= 1.5,
+        "joint-lucb at 10,000 arms at most twice that": ratios["joint-lucb, 10,000 arms / joint-lucb"]["median"] <= 2.0,
+        "kl-lucb, whole table, under 45 s": whole["kl-lucb"] < 45.0,
+        "cc-lucb, whole table, under 12 s": whole["cc-lucb"] < 12.0,
+        "import at most 50 ms over numpy": begin["import topalpha over numpy"] <= 0.05,
+        "--help in under 0.3 s": begin["topalpha --help"] < 0.3,
+    }
+    for name in ("kl-lucb", "cc-lucb", "joint-lucb"):
+        met[f"first call of {name} at most 8 s cold"] = begin[f"first call of {name}, cold"] <= 8.0
+        met[f"first call of {name} at most 1 s from the cache"] = begin[f"first call of {name}, cached"] <= 1.0
+    for name, mean, least in (("cc-lucb", 4.5, 3.0), ("joint-lucb", 9.0, 5.5)):
+        met[f"{name}: 1/{mean:g} of the pulls in geometric mean"] = gains[name]["geometric_mean"] >= mean
+        met[f"{name}: 1/{least:g} of the pulls on every row"] = gains[name]["least"] >= least
+        met[f"{name}: error within delta on every row"] = gains[name]["largest_error_rate_over_delta"] <= 1.0
+    return met
+
+
 PARTS = {"start": start_up.measure, "speed": speed.measure, "table": table_seconds, "pulls": pulls}
 
 
@@ -70,6 +97,11 @@ def main() -> None:
         kept[part] = PARTS[part]()
         RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
         print(part, json.dumps(kept[part], indent=1), flush=True)
+    if all(part in kept for part in PARTS):
+        kept["targets"] = targets(kept)
+        RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+        for target, met in kept["targets"].items():
+            print("met   " if met else "MISSED", target)
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ def test_one_arm_needs_one_pull(name):
 
 
 def brute_force(algorithm, reservoir, seed, run, most=100_000):
-    """KL-LUCB as theory.md A2 prints it: every bound inverted in every round, no memory, no trees."""
+    """KL-LUCB as printed: every bound inverted in every round, no memory, no trees."""
     source = streams(run_seed(seed, run))
     means = reservoir.sample(algorithm.arms, source.arms)
     arms, family = range(algorithm.arms), algorithm.family
@@ -193,7 +193,7 @@ def test_the_stop_example():
         assert algorithm.rate(row["t"]) == pytest.approx(row["beta"], abs=1e-9)
 
 
-# theory.md A6: mean pulls and their standard error over 100 runs of an independent implementation
+# Mean pulls and their standard error over 100 runs of an independent implementation
 TARGETS = [
     ("beta(1,1)", 0.05, 0.05, 0.05, {}, 12486, 475),
     ("beta(1,1)", 0.05, 0.05, 0.1, {}, 10372, 418),
@@ -319,7 +319,7 @@ def test_levels_of_cc_lucb_add_up():
 
 
 class Follower:
-    """The joint certificate in plain NumPy, on a fine grid of x, from a run's rewards alone (theory.md C5)."""
+    """The joint certificate in plain NumPy, on a fine grid of x, from a run's rewards alone."""
 
     def __init__(self, algorithm, points=2000):
         self.algorithm = algorithm

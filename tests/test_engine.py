@@ -155,6 +155,10 @@ class Probe(NamedTuple):
         return "probe"
 
     @property
+    def covered(self):
+        return False
+
+    @property
     def columns(self):
         return 1
 
@@ -303,7 +307,7 @@ def resident():
 def test_thousands_of_runs_leak_nothing(family):
     model, reservoir, epsilon = FAMILIES[family]
     algorithm = design("cc-lucb", 0.3, 2.0 * epsilon, 0.3, model)
-    simulate(algorithm, reservoir, runs=500, seed=0, workers=2)
+    simulate(algorithm, reservoir, runs=4000, seed=0, workers=2)  # as many again: queues are as long as they get
     before = resident()
     study = simulate(algorithm, reservoir, runs=4000, seed=1, workers=2)
     growth = resident() - before

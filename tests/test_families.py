@@ -426,7 +426,7 @@ def test_grids_are_in_order(family):
 def test_smallest_tilt_leaves_a_floor_of_a_quarter_epsilon(family):
     """After very many rewards of the highest variance one tilt alone puts its bounds epsilon / 4 from the mean."""
     epsilon, pulls = 0.01, 10**9
-    mean = 0.5 if isinstance(family, Bernoulli) else 64 * epsilon
+    mean = 0.5 if isinstance(family, Bernoulli) else 1024 * epsilon
     tilt = -family.smallest_tilt(epsilon)
     growth = math.expm1(tilt)
     assert family.tilted(mean + 0.26 * epsilon, mean * pulls, pulls, tilt, growth) > 0.0

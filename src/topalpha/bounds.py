@@ -17,6 +17,8 @@ from topalpha.core import RewardFamily
 #: Terms this many nats below the largest are left out of a sum: 1e-10 of it, and an evidence too small is on the safe
 #: side.
 NEGLIGIBLE = 23.0
+# exp of more would overflow; a smaller tilt than was asked for is as valid.
+_LARGEST_TILT = 700.0
 # A mean beyond which an upper bound is called infinite.
 _FAR = 1e300
 
@@ -48,7 +50,7 @@ def tilt_grid(family: RewardFamily, epsilon: float, sign: int, size: int = 8, an
     ratio = (largest / first) ** (1.0 / (size - 1))
     sizes = [smallest, *(first * ratio**index for index in range(size))]
     weights = [anchor, *([(1.0 - anchor) / size] * size)]
-    tilts = [sign * tilt for tilt in sizes]
+    tilts = [sign * min(tilt, _LARGEST_TILT) for tilt in sizes]
     return TiltGrid(tilts, [math.expm1(tilt) for tilt in tilts], [math.log(weight) for weight in weights])
 
 

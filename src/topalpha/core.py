@@ -133,6 +133,13 @@ class RewardFamily(Protocol):
     def sample(self, mean: float, rng: Generator) -> float:
         """One reward of an arm with this mean."""
 
+    def check_parameters(self) -> None:
+        """Raise ``ValueError`` unless the parameters make sense."""
+
+    @property
+    def largest_threshold(self) -> float:
+        """The redundancy is valid for ln(1/level) up to this."""
+
     def check(self, reward: float) -> None:
         """Raise ``ValueError`` unless the reward can come from this family."""
 
@@ -162,6 +169,10 @@ class Algorithm(Protocol):
 
     @property
     def family(self) -> RewardFamily: ...
+
+    @property
+    def covered(self) -> bool:
+        """Whether the algorithm's proof covers this design."""
 
     @property
     def columns(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,8 @@ class Result:
         The target.
     algorithm
         The algorithm's name.
+    covered
+        Whether the algorithm's proof covers its design; otherwise nothing is proved.
 
     Examples
     --------
@@ -46,12 +48,19 @@ class Result:
     epsilon: float
     delta: float
     algorithm: str
+    covered: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**asdict(self), "statement": self.statement}
 
     @property
     def statement(self) -> str:
         """What was proved, in one sentence."""
         if not self.stopped:
             return f"Nothing is proved yet: the search has not stopped after {self.pulls} pulls."
+        if not self.covered:
+            return f"Nothing is proved: no proof covers this design of {self.algorithm}."
         return (
             f"With probability at least {1.0 - self.delta:.10g}, the mean of arm {self.arm} is within "
             f"{self.epsilon:g} of the top {100.0 * self.alpha:g}% of the reservoir."
@@ -101,7 +110,7 @@ class Count:
         return {"count": self.count, "rate": self.rate, "interval": list(self.interval)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Study:
     """Many runs of one algorithm on one reservoir.
 

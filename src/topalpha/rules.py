@@ -52,3 +52,20 @@ def fill_means(means: MutableSequence[float], totals: Sequence[float], pulls: Se
     """
     for arm in range(arms):
         means[arm] = totals[arm] / pulls[arm]
+
+
+def settled_leader(best: int, means: Sequence[float], state: MutableSequence[float], place: int) -> int:
+    """The arm with the largest mean; of tied ones the one that led before, which ``state[place]`` remembers (from 1).
+
+    Without this, arms that all have a perfect record would take turns, and none would be pulled often enough.
+
+    Examples
+    --------
+    >>> state = [2.0]
+    >>> settled_leader(0, [1.0, 1.0], state, 0), settled_leader(0, [1.0, 0.5], state, 0), state
+    (1, 0, [1.0])
+    """
+    before = int(state[place]) - 1
+    leader = before if before >= 0 and means[before] == means[best] else best
+    state[place] = leader + 1.0
+    return leader

@@ -88,9 +88,8 @@ class Search:
 
     def tell(self, pull: Pull, reward: float) -> None:
         """Hand in the reward of a pull that was asked for."""
-        require(
-            pull in self._waiting and pull not in self._told, "pull", "be one asked for and not yet told", tuple(pull)
-        )
+        pending = pull in self._waiting and pull not in self._told
+        require(pending, "pull", "be one asked for and not yet told", pull)
         reward = real("reward", reward)
         self.algorithm.family.check(reward)
         self._told[pull] = reward
@@ -113,6 +112,7 @@ class Search:
             epsilon=self.algorithm.epsilon,
             delta=self.algorithm.delta,
             algorithm=self.algorithm.name,
+            covered=self.algorithm.covered,
         )
 
     def forget(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -11,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from topalpha.core import Algorithm
+from topalpha.core import Algorithm, RewardFamily
 from topalpha.families import describe
 from topalpha.reservoirs import Reservoir
 from topalpha.result import Study
 from topalpha.search import Pull, Search
 from topalpha.streams import Seed, Streams, run_seed, streams
-from topalpha.validate import whole
+from topalpha.validate import require, whole
 
 if TYPE_CHECKING:
     from topalpha.engine import Run
@@ -43,6 +44,28 @@ def finish(run: Run, reservoir: Reservoir, streams: Streams, cancelled: threadin
         status = run.advance(streams.rules, streams.rewards, int(run.history.t) + _SLICE)
         if status == OUT_OF_ARMS:
             run.add_arms(reservoir.sample(max(run.history.arms, 1), streams.arms))
+
+
+def check_means(reservoir: Reservoir, family: RewardFamily) -> None:
+    """Raise ``ValueError`` unless every mean of the reservoir is a mean of the family.
+
+    Examples
+    --------
+    >>> from topalpha import parse_family, parse_reservoir
+    >>> check_means(parse_reservoir("uniform(0,2)"), parse_family("bernoulli"))
+    Traceback (most recent call last):
+    ValueError: reservoir must have means between 0 and 1, those of bernoulli, got 'uniform(0,2)'
+    """
+    require(isinstance(reservoir, Reservoir), "reservoir", "be a Reservoir (parse_reservoir reads text)", reservoir)
+    name = reservoir.expression or type(reservoir).__name__
+    lowest, highest = family.lowest, family.highest
+    inside = lowest <= reservoir.infimum and reservoir.supremum <= highest
+    span = f"have means between {lowest:g} and {highest:g}, those of {describe(family)}"
+    require(inside, "reservoir", span, name)
+    # An exponential law, say, has no version with mean 0.
+    degenerate = lowest > -math.inf and family.divergence(lowest, lowest + 0.5) == math.inf
+    atom = degenerate and reservoir.cdf(lowest) > 0.0
+    require(not atom, "reservoir", f"have means above {lowest:g} for {describe(family)}", name)
 
 
 def simulate(
@@ -79,6 +102,8 @@ def simulate(
     >>> study.runs, study.errors.count
     (10, 0)
     """
+    require(isinstance(algorithm, Algorithm), "algorithm", "be what design returned", algorithm)
+    check_means(reservoir, algorithm.family)
     runs = whole("runs", runs)
     seed = whole("seed", seed, 0)
     workers = whole("workers", os.cpu_count() or 1 if workers is None else workers)

@@ -16,17 +16,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topalpha.bounds import log_mixture, tilt_bound, tilt_grid
 from topalpha.core import SUM, Entry, History, RewardFamily
-from topalpha.families.bernoulli import Bernoulli
-from topalpha.rules import empirical_best, fill_means, query_fresh
+from topalpha.families import checked
+from topalpha.rules import empirical_best, fill_means, query_fresh, settled_leader
 from topalpha.theory import arms_constant_confidence
 from topalpha.tournament import empty_tree, play, rebuild, runner_up
-from topalpha.validate import choice, fraction, positive
+from topalpha.validate import choice, fraction, positive, require
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 # Columns of the statistics beside the sum of rewards: the running bounds.
 _UPPER, _LOWER = 1, 2
+# The one number of the state: the leader, from 1.
+_LEADER = 0
 # How many nats short of the threshold the leader's evidence is when its lower bound begins to be remembered.
 _CLOSE = 1.0
 
@@ -66,14 +68,19 @@ class CCLUCB(NamedTuple):
         return "cc-lucb"
 
     @property
+    def covered(self) -> bool:
+        """Whether the proof covers this design: always."""
+        return True
+
+    @property
     def columns(self) -> int:
         """The sum of rewards and the running bounds."""
         return 3
 
     @property
     def numbers(self) -> int:
-        """None."""
-        return 0
+        """The leader."""
+        return 1
 
     @property
     def width(self) -> int:
@@ -142,7 +149,7 @@ class CCLUCB(NamedTuple):
             rebuild(memory.leaders, memory.means, history.pulls, history.arms)
             rebuild(memory.challengers, history.stats[_UPPER], history.pulls, history.arms)
             memory.ready[0] = 1
-        leader = memory.leaders[1]
+        leader = settled_leader(memory.leaders[1], memory.means, history.state, _LEADER)
         challenger = runner_up(memory.challengers, history.stats[_UPPER], history.pulls, leader)
         if self.reaches(history, memory, leader, history.stats[_UPPER][challenger] - self.epsilon):
             return 0
@@ -180,7 +187,9 @@ class CCLUCB(NamedTuple):
         return short <= 0.0
 
     def recommend(self, history: History, memory: Any) -> int:
-        """The empirical best arm."""
+        """The leader: the empirical best arm, of tied ones the one that has led."""
+        if history.state[_LEADER] > 0.0:
+            return int(history.state[_LEADER]) - 1
         return empirical_best(history.stats[SUM], history.pulls, history.arms)
 
 
@@ -223,14 +232,18 @@ def design(
     level = fraction("delta_u", (0.2 if conjugate else 0.45) if delta_u is None else delta_u)
     share = fraction("draw_share", draw_share)
     number = arms_constant_confidence(alpha, share * delta, level)
+    law = checked(family)
+    lower_threshold = math.log(number / ((1.0 - share) * delta))
+    possible = not conjugate or lower_threshold <= law.largest_threshold
+    require(possible, "delta", "not be so small with bounds 'kt' for this family", delta)
     return CCLUCB(
         alpha=alpha,
         epsilon=epsilon,
         delta=delta,
         arms=number,
-        family=Bernoulli() if family is None else family,
+        family=law,
         upper_threshold=math.log(1.0 / level),
-        lower_threshold=math.log(number / ((1.0 - share) * delta)),
+        lower_threshold=lower_threshold,
         conjugate=conjugate,
     )
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topalpha.core import SUM, Entry, History, RewardFamily
 from topalpha.evidence import gap_grid, gap_upper, log_above, log_below
-from topalpha.families.bernoulli import Bernoulli
-from topalpha.rules import empirical_best, fill_means, query_fresh
+from topalpha.families import checked
+from topalpha.rules import empirical_best, fill_means, query_fresh, settled_leader
 from topalpha.theory import arms_joint
 from topalpha.tournament import empty_tree, play, rebuild, runner_up
 from topalpha.validate import fraction, positive, require
@@ -34,8 +34,9 @@ _CELLS = 16
 # Columns of the statistics beside the sum of rewards: the running upper bound; the place j in the order of registration
 # (0: not registered); pulls and sum of rewards at registration.
 _UPPER, _PLACE, _PULLS_THEN, _SUM_THEN = 1, 2, 3, 4
-# Numbers of the state: arms registered, the leader's credit, the time of the next check, the leader's share of pulls.
-_REGISTERED, _CREDIT, _NEXT_CHECK, _SHARE = 0, 1, 2, 3
+# Numbers of the state: arms registered, the leader's credit, the time of the next check, the leader's share of pulls,
+# and the leader, from 1.
+_REGISTERED, _CREDIT, _NEXT_CHECK, _SHARE, _LEADER = 0, 1, 2, 3, 4
 
 
 class Memory(NamedTuple):
@@ -78,14 +79,19 @@ class JointLUCB(NamedTuple):
         return "joint-lucb"
 
     @property
+    def covered(self) -> bool:
+        """Whether the proof covers this design: always."""
+        return True
+
+    @property
     def columns(self) -> int:
         """The sum of rewards, the running upper bound and what is kept of a registration."""
         return 5
 
     @property
     def numbers(self) -> int:
-        """Arms registered, credit, next check, share."""
-        return 4
+        """Arms registered, credit, next check, share, leader."""
+        return 5
 
     @property
     def width(self) -> int:
@@ -98,8 +104,15 @@ class JointLUCB(NamedTuple):
         gaps = [_FIRST_GAP * unit, _FIRST_GAP * _GAP_RATIO * unit]
         while gaps[-1] * _GAP_RATIO <= self.family.largest_gap():
             gaps.append(gaps[-1] * _GAP_RATIO)
-        grid = gap_grid(gaps, [1.0 / gap for gap in gaps])
-        leader = gap_grid([gap * unit for gap in _LEADER_GAPS], _LEADER_WEIGHTS)
+        leader_gaps = [gap * unit for gap in _LEADER_GAPS]
+        if unit == self.epsilon or self.family.highest < math.inf:
+            grid = gap_grid(gaps, [1.0 / gap for gap in gaps])
+            leader = gap_grid(leader_gaps, _LEADER_WEIGHTS)
+        else:  # the scale of the means is unknown: what epsilon is in the family's gaps, too
+            grid = gap_grid(gaps, [1.0] * len(gaps))
+            while leader_gaps[-1] * _GAP_RATIO <= self.family.largest_gap():
+                leader_gaps.append(leader_gaps[-1] * _GAP_RATIO)
+            leader = gap_grid(leader_gaps, [1.0] * len(leader_gaps))
         return Memory(
             ready=[0],
             means=[0.0] * arms,
@@ -139,7 +152,7 @@ class JointLUCB(NamedTuple):
             rebuild(memory.leaders, memory.means, history.pulls, history.arms)
             rebuild(memory.challengers, history.stats[_UPPER], history.pulls, history.arms)
             memory.ready[0] = 1
-        leader = memory.leaders[1]
+        leader = settled_leader(memory.leaders[1], memory.means, history.state, _LEADER)
         challenger = runner_up(memory.challengers, history.stats[_UPPER], history.pulls, leader)
         self.register(history, leader)
         if history.t >= history.state[_NEXT_CHECK]:
@@ -250,7 +263,7 @@ class JointLUCB(NamedTuple):
         width = (high - low) / _CELLS
         for cell in range(_CELLS):
             left = low + cell * width
-            right = high if cell == _CELLS - 1 else left + width
+            right = high if cell == _CELLS - 1 else low + (cell + 1) * width
             if not self.cell_passes(history, memory, leader, left, right):
                 memory.failed[0] = 0.5 * (left + right)
                 return False
@@ -286,7 +299,9 @@ class JointLUCB(NamedTuple):
         return self.passes(leader_evidence, challenger_evidence)
 
     def recommend(self, history: History, memory: Any) -> int:
-        """The leader: the empirical best arm."""
+        """The leader: the empirical best arm, of tied ones the one that has led."""
+        if history.state[_LEADER] > 0.0:
+            return int(history.state[_LEADER]) - 1
         return empirical_best(history.stats[SUM], history.pulls, history.arms)
 
 
@@ -324,12 +339,13 @@ def design(
     one, two = fraction("leader_weight", leader_weight), fraction("challenger_weight", challenger_weight)
     require(one + two < 1.0, "leader_weight + challenger_weight", "be less than 1", one + two)
     number = arms_joint(alpha, delta, delta_u, two)
+    law = checked(family)
     return JointLUCB(
         alpha=alpha,
         epsilon=epsilon,
         delta=delta,
         arms=number,
-        family=Bernoulli() if family is None else family,
+        family=law,
         log_delta_u=math.log(delta_u),
         log_draws=-number * math.log1p(-alpha * (1.0 - delta_u)),
         log_leader=math.log(one * delta),

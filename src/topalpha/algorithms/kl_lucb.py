@@ -16,9 +16,9 @@ from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topalpha.core import SUM, Entry, History, RewardFamily
-from topalpha.families.bernoulli import Bernoulli
+from topalpha.families import checked
 from topalpha.rules import empirical_best, fill_means, query_fresh
-from topalpha.theory import arms_paper, arms_table, arms_tight
+from topalpha.theory import arms_paper, arms_table, arms_tight, smallest_exploration_constant
 from topalpha.tournament import beats, empty_tree, play, rebuild
 from topalpha.validate import choice, fraction, positive, require
 
@@ -50,8 +50,9 @@ class Memory(NamedTuple):
 class KLLUCB(NamedTuple):
     """The paper's algorithm; build it with :func:`design`.
 
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/proofs.md, A), except with ``arms="table"``,
-    which spends all of delta on the draw of the arms and is there to reproduce the published table.
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/proofs.md, A), if ``covered``. It is not with
+    ``arms="table"``, which spends all of delta on the draw of the arms and is there to reproduce the published table,
+    nor with a k1 below 2 zeta(gamma).
     """
 
     alpha: float
@@ -64,6 +65,7 @@ class KLLUCB(NamedTuple):
     own_clock: bool
     least_only: bool
     overlapping_only: bool
+    covered: bool
 
     @property
     def name(self) -> str:
@@ -171,6 +173,8 @@ class KLLUCB(NamedTuple):
         mean = memory.means[leader]
         if target > mean:
             return False
+        if target <= self.family.lowest:
+            return True  # no mean is lower
         return history.pulls[leader] * self.family.divergence(mean, target) >= self.rate_of(history, leader, now)
 
     def challenger(self, history: History, memory: Any, leader: int, now: float) -> int:
@@ -304,7 +308,8 @@ def design(
     family
         The reward family, Bernoulli by default.
     gamma, k1
-        Constants of the exploration rate; k1 is 2(1 + 1/(gamma - 1)) unless given.
+        Constants of the exploration rate; k1 is 2(1 + 1/(gamma - 1)) unless given, and below 2 zeta(gamma) nothing is
+        guaranteed.
     clock
         ``"t"``, the paper's, or ``"N"``: each arm's rate grows with its own pulls (still correct, about 15% cheaper).
     arms
@@ -323,9 +328,10 @@ def design(
     60
     """
     alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    gamma = float(gamma)
+    gamma = positive("gamma", gamma)
     require(gamma > 1.0, "gamma", "exceed 1", gamma)
     constant = 2.0 * (1.0 + 1.0 / (gamma - 1.0)) if k1 is None else positive("k1", k1)  # E1
+    enough = k1 is None or constant >= smallest_exploration_constant(gamma)
     own_clock = choice("clock", clock, ("t", "N")) == "N"
     least_only = choice("pull", pull, ("both", "least")) == "least"
     overlapping_only = choice("refresh", refresh, ("all", "overlapping")) == "overlapping"
@@ -336,12 +342,13 @@ def design(
         epsilon=epsilon,
         delta=delta,
         arms=number,
-        family=Bernoulli() if family is None else family,
+        family=checked(family),
         gamma=gamma,
         offset=math.log(constant * number / delta),
         own_clock=own_clock,
         least_only=least_only,
         overlapping_only=overlapping_only,
+        covered=enough and arms != "table",
     )
 
 

@@ -15,11 +15,11 @@ from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topalpha.core import SUM, Entry, History, RewardFamily
-from topalpha.families.bernoulli import Bernoulli
+from topalpha.families import checked
 from topalpha.rules import empirical_best, fill_means, query_fresh
 from topalpha.theory import arms_tight
 from topalpha.tournament import empty_tree, play, rebuild, runner_up
-from topalpha.validate import fraction, positive
+from topalpha.validate import fraction, positive, require
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -53,6 +53,11 @@ class LUCBPlusPlus(NamedTuple):
     def name(self) -> str:
         """The name it is registered under."""
         return "lucb++"
+
+    @property
+    def covered(self) -> bool:
+        """Whether the proof covers this design: always."""
+        return True
 
     @property
     def columns(self) -> int:
@@ -110,6 +115,8 @@ class LUCBPlusPlus(NamedTuple):
         leader = memory.leaders[1]
         challenger = runner_up(memory.challengers, memory.uppers, history.pulls, leader)
         target = memory.uppers[challenger] - self.epsilon
+        if target <= self.family.lowest:
+            return 0  # no mean is lower
         if target <= memory.means[leader]:
             pulls = history.pulls[leader]
             threshold = self.lower_threshold + self.family.redundancy(history.stats[SUM][leader], pulls)
@@ -135,14 +142,17 @@ def design(alpha: float, epsilon: float, delta: float, family: RewardFamily | No
     """
     alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
     number = arms_tight(alpha, delta)
+    law = checked(family)
+    lower_threshold = math.log(4.0 * number / delta)
+    require(lower_threshold <= law.largest_threshold, "delta", "not be so small for this family", delta)
     return LUCBPlusPlus(
         alpha=alpha,
         epsilon=epsilon,
         delta=delta,
         arms=number,
-        family=Bernoulli() if family is None else family,
+        family=law,
         upper_threshold=math.log(4.0 / delta),
-        lower_threshold=math.log(4.0 * number / delta),
+        lower_threshold=lower_threshold,
     )
 
 

@@ -137,14 +137,12 @@ def reservoir_of(text: str, at_most: float | None, clip: float | None, family: R
     Traceback (most recent call last):
     topalpha.cli.program.Refused: reservoir must have means between 0 and 1, those of bernoulli, got 'uniform(0,2)'
     """
-    from topalpha.families import describe
     from topalpha.reservoirs import parse
+    from topalpha.simulation import check_means
 
     with refusals():
         law = parse(text, at_most, clip)
-        inside = family.lowest <= law.infimum and law.supremum <= family.highest
-        span = f"between {family.lowest:g} and {family.highest:g}"
-        require(inside, "reservoir", f"have means {span}, those of {describe(family)}", law.expression or text)
+        check_means(law, family)
         return law
 
 

@@ -10,7 +10,17 @@ from topalpha.families.gaussian import Gaussian
 from topalpha.families.poisson import Poisson
 from topalpha.validate import choice, require
 
-__all__ = ["FAMILIES", "Bernoulli", "Exponential", "Gamma", "Gaussian", "Poisson", "describe", "parse_family"]
+__all__ = [
+    "FAMILIES",
+    "Bernoulli",
+    "Exponential",
+    "Gamma",
+    "Gaussian",
+    "Poisson",
+    "checked",
+    "describe",
+    "parse_family",
+]
 
 #: Every family by name; a name is what :func:`parse_family` reads.
 FAMILIES: dict[str, type[Bernoulli | Gaussian | Poisson | Exponential | Gamma]] = {
@@ -83,3 +93,21 @@ def describe(family: RewardFamily) -> str:
         if getattr(family, field) != kind._field_defaults.get(field)
     ]
     return names[kind] + (f"({','.join(parameters)})" if parameters else "")
+
+
+def checked(family: RewardFamily | None) -> RewardFamily:
+    """The family, Bernoulli if there is none, with its parameters checked.
+
+    Examples
+    --------
+    >>> checked(None)
+    Bernoulli(highest=1.0)
+    >>> checked(Gaussian(sigma=-1.0))
+    Traceback (most recent call last):
+    ValueError: sigma must be positive and finite, got -1.0
+    """
+    if family is None:
+        return Bernoulli()
+    require(isinstance(family, RewardFamily), "family", "be a reward family (parse_family reads one from text)", family)
+    family.check_parameters()
+    return family

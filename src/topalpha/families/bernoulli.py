@@ -42,6 +42,11 @@ class Bernoulli(NamedTuple):
         """0, the smallest mean."""
         return 0.0
 
+    @property
+    def largest_threshold(self) -> float:
+        """Infinite: the redundancy is valid at every level."""
+        return math.inf
+
     def divergence(self, mean: float, other: float) -> float:
         """d(x, y) = x ln(x/y) + (1-x) ln((1-x)/(1-y)), with 0 ln 0 = 0."""
         if mean == other:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Exponential(NamedTuple):
     """Positive rewards of density exp(-x / mean) / mean, with no arm's mean above ``highest``.
 
-    Without a ``highest`` the tilts are laid out for means up to 64 epsilon. A run among means far above that may not
+    Without a ``highest`` the tilts are laid out for means up to 1024 epsilon. A run among means far above that may not
     stop; what it returns is covered all the same.
 
     Examples
@@ -46,6 +46,11 @@ class Exponential(NamedTuple):
     def lowest(self) -> float:
         """0, the smallest mean."""
         return 0.0
+
+    @property
+    def largest_threshold(self) -> float:
+        """Infinite: the redundancy is valid at every level."""
+        return math.inf
 
     def divergence(self, mean: float, other: float) -> float:
         """d(x, y) = x/y - 1 - ln(x/y); infinite where exactly one mean is 0."""

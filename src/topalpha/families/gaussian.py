@@ -40,6 +40,11 @@ class Gaussian(NamedTuple):
         """-inf: means are not bounded below."""
         return -math.inf
 
+    @property
+    def largest_threshold(self) -> float:
+        """64: the redundancy is valid at levels down to e^-64 (docs/proofs.md, B.1)."""
+        return 64.0
+
     def divergence(self, mean: float, other: float) -> float:
         """d(x, y) = (x - y)^2 / (2 sigma^2)."""
         distance = (mean - other) / self.sigma

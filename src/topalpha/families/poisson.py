@@ -29,7 +29,7 @@ _USUAL = 64.0
 class Poisson(NamedTuple):
     """Counts 0, 1, 2, ... with no arm's mean above ``highest``.
 
-    Without a ``highest`` the tilts are laid out for means up to 64 epsilon. A run among means far above that may not
+    Without a ``highest`` the tilts are laid out for means up to 1024 epsilon. A run among means far above that may not
     stop; what it returns is covered all the same.
 
     Examples
@@ -48,14 +48,19 @@ class Poisson(NamedTuple):
         """0, the smallest mean."""
         return 0.0
 
+    @property
+    def largest_threshold(self) -> float:
+        """Infinite: the redundancy is valid at every level."""
+        return math.inf
+
     def divergence(self, mean: float, other: float) -> float:
         """d(x, y) = y - x + x ln(x/y), with 0 ln 0 = 0."""
         if mean == other:
             return 0.0
+        if other < 0.0 or (other == 0.0 and mean > 0.0):
+            return math.inf
         if mean <= 0.0:
             return other
-        if other <= 0.0:
-            return math.inf
         if other - mean > mean:  # other / mean might overflow, and nothing cancels
             return other - mean - mean * (math.log(other) - math.log(mean))
         return mean * ratio_cost(other, mean)

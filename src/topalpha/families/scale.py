@@ -19,7 +19,7 @@ SPARE = 1e-12
 LARGEST_EXPONENT = 709.0
 
 # With no highest mean, grids of tilts and gaps are laid out for means up to this many epsilons.
-REACH = 64.0
+REACH = 1024.0
 
 # The mixture of `redundancy`: an inverse-gamma prior of this shape, and of scale highest / PRIOR_DEPTH.
 PRIOR_SHAPE = 0.25
@@ -335,11 +335,11 @@ def scale_log_ratio(shape: float, alternative: float, mean: float, total: float,
 
 
 def reach(highest: float, epsilon: float) -> float:
-    """The largest mean that grids are laid out for: ``highest``, or 64 epsilon where there is none.
+    """The largest mean that grids are laid out for: ``highest``, or 1024 epsilon where there is none.
 
     Examples
     --------
     >>> reach(4.0, 0.1), reach(math.inf, 0.5)
-    (4.0, 32.0)
+    (4.0, 512.0)
     """
     return highest if highest < math.inf else REACH * epsilon

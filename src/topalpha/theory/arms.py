@@ -13,6 +13,7 @@ from topalpha.validate import fraction, positive, require
 
 def _ceil(number: float) -> int:
     """The number rounded up; a whole number blurred by rounding stays itself."""
+    require(number < 1e15, "alpha", "be large enough that fewer than 1e15 arms are needed", f"{number:.3g} arms")
     return max(1, math.ceil(number * (1.0 - 1e-14)))
 
 
