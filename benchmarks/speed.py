@@ -48,15 +48,16 @@ def spread(values: list[float]) -> dict[str, float]:
 
 
 def many_arms(name: str, arms: int) -> Algorithm:
-    """The algorithm with alpha chosen so that it draws about ``arms`` arms."""
+    """The algorithm for the same epsilon and delta, with alpha chosen so that it draws about ``arms`` arms."""
+    _, epsilon, delta = TARGET
     low, high = 1e-9, 0.5
     while high - low > 1e-3 * high:
         middle = (low * high) ** 0.5
-        if design(name, middle, 0.1, 0.05).arms > arms:
+        if design(name, middle, epsilon, delta).arms > arms:
             low = middle
         else:
             high = middle
-    return design(name, high, 0.1, 0.05)
+    return design(name, high, epsilon, delta)
 
 
 def measure(repeat: int = 5) -> dict[str, Any]:
