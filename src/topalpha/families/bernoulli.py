@@ -163,10 +163,14 @@ class Bernoulli(NamedTuple):
 
     def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
         """tilt S - N ln(1 + mean (e^tilt - 1)) (docs/proofs.md, C)."""
+        if mean * growth <= -1.0:
+            return tilt * (total - pulls)  # at mean 1, where e^tilt is lost in rounding
         return tilt * total - pulls * math.log1p(mean * growth)
 
     def tilted_slope(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
         """The derivative of :meth:`tilted` in the mean."""
+        if mean * growth <= -1.0:
+            return pulls * math.exp(min(-tilt, 700.0))
         return -pulls * growth / (1.0 + mean * growth)
 
     def smallest_tilt(self, epsilon: float) -> float:
