@@ -196,7 +196,9 @@ tell gamma and k1 (each published figure is a mean of 100 runs, rounded to a tho
 
 The best fit is gamma = {best["gamma"]:g}, k1 = {best["k1"]:g} with n = {
         "⌈ln(2/δ)/α⌉" if best["arms"] == "paper" else "⌈ln(1/δ)/α⌉"
-    }; constants that give nearly the same rate β(t, δ) at the times that matter cannot be told apart.
+    }; constants that give nearly the same rate β(t, δ) at the times that matter cannot be told apart. All these runs break ties
+towards the arm with fewer pulls; the paper does not say how it does, and another rule moves the pulls by some per cent,
+so that only gross differences in the last column mean something.
 
 ## The other algorithms on the same rows
 
