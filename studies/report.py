@@ -152,6 +152,7 @@ def page(results: Results) -> str:
         (results[f"fit-{reading}-{gamma:g}-{k1:g}"] for reading in READINGS for gamma, k1 in CONSTANTS),
         key=lambda one: one["log_likelihood"],
     )
+    number = "⌈ln(2/δ)/α⌉" if best["arms"] == "paper" else "⌈ln(1/δ)/α⌉"
     published = [
         cell(results, row, variant)["pulls"]["mean"] / row.paper.pulls
         for variant in ("kl-lucb-table", "kl-lucb")
@@ -194,11 +195,10 @@ tell gamma and k1 (each published figure is a mean of 100 runs, rounded to a tho
 
 {constants(results)}
 
-The best fit is gamma = {best["gamma"]:g}, k1 = {best["k1"]:g} with n = {
-        "⌈ln(2/δ)/α⌉" if best["arms"] == "paper" else "⌈ln(1/δ)/α⌉"
-    }; constants that give nearly the same rate β(t, δ) at the times that matter cannot be told apart. All these runs break ties
-towards the arm with fewer pulls; the paper does not say how it does, and another rule moves the pulls by some per cent,
-so that only gross differences in the last column mean something.
+The best fit is gamma = {best["gamma"]:g}, k1 = {best["k1"]:g} with n = {number}. Constants that give nearly the same
+rate β(t, δ) at the times that matter cannot be told apart. All these runs break ties towards the arm with fewer pulls;
+the paper does not say how it does, and another rule moves the pulls by some per cent, so that only gross differences in
+the last column mean something.
 
 ## The other algorithms on the same rows
 
