@@ -40,26 +40,29 @@ def _curve(axes: Axes, algorithm: str, results: dict[str, Any], reservoir: str) 
 
 
 def pulls_against_delta(results: dict[str, Any], file: Path) -> None:
-    """Mean pulls against ln(1/delta) on doubly logarithmic axes, with slopes 1 and 2 for the eye."""
+    """Mean pulls against ln(1/delta) on doubly logarithmic axes: a power of the logarithm is a straight line."""
     figure, both = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
     for axes, reservoir in zip(both, RESERVOIRS, strict=True):
         for algorithm in ALGORITHMS:
             _curve(axes, algorithm, results, reservoir)
-        ends = [math.log(1.0 / DELTAS[0]), math.log(1.0 / DELTAS[-1])]
-        for name, power in (("kl-lucb", 2), ("joint-lucb", 1)):
-            begin = results[f"delta-{reservoir}-{name}-{DELTAS[0]:g}"]["pulls"]["mean"]
-            axes.plot(ends, [begin, begin * (ends[1] / ends[0]) ** power], color="0.6", linewidth=0.8, zorder=0)
-            axes.annotate(
-                "log²" if power == 2 else "log",
-                (ends[1], begin * (ends[1] / ends[0]) ** power),
-                color="0.4",
-                ha="right",
-                va="bottom",
-            )
-        axes.set(xscale="log", yscale="log", xlabel="ln(1/δ)", ylabel="mean pulls", title=TITLES[reservoir])
+        # Slopes 2 and 1 through the points at the smallest delta, where the leading term shows.
+        ends = [math.log(1.0 / DELTAS[3]), math.log(1.0 / DELTAS[-1])]
+        for name, power, label in (("lucb++", 2, "slope of log²"), ("joint-lucb", 1, "slope of log")):
+            last = results[f"delta-{reservoir}-{name}-{DELTAS[-1]:g}"]["pulls"]["mean"]
+            begin = last * (ends[0] / ends[1]) ** power
+            axes.plot(ends, [begin, last], color="0.55", linestyle=":", linewidth=1.2, zorder=0)
+            where = {"xytext": (4, -9), "textcoords": "offset points", "color": "0.35", "fontsize": 8}
+            axes.annotate(label, (ends[0], begin), **where)
+        axes.set(
+            xscale="log",
+            yscale="log",
+            xlabel="δ, on the scale of ln ln(1/δ)",
+            ylabel="mean pulls",
+            title=TITLES[reservoir],
+        )
         axes.grid(visible=True, which="both", color="0.93")
         ticks = [math.log(1.0 / delta) for delta in DELTAS]
-        axes.set_xticks(ticks, [f"{tick:.1f}\nδ={delta:g}" for tick, delta in zip(ticks, DELTAS, strict=True)])
+        axes.set_xticks(ticks, [f"$10^{{{round(math.log10(delta))}}}$" for delta in DELTAS])
         axes.minorticks_off()
     both[0].legend(frameon=False)
     figure.savefig(file, dpi=130)
