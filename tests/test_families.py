@@ -117,6 +117,13 @@ def test_bounds_at_the_edges(family, level):
         assert_lower(family, mean, level)
 
 
+@pytest.mark.parametrize("mean", [8.741846609321613e-12, 4.042352664990755e-11, 9.028896072555143e-12])
+def test_upper_bounds_stay_finite_up_to_the_largest_float(mean):
+    # found by random search: bounds between e^709 and the largest float came out infinite, safe but not within 1e-9
+    for level in (732.3732602447749, 733.5631925073133, 734.0937539127535):
+        assert_upper(Exponential(), mean, level)
+
+
 @each
 def test_level_zero_gives_the_mean(family):
     for mean in (0.0, 0.25, 0.5, 1.0):

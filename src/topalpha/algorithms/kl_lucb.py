@@ -311,7 +311,7 @@ def design(
         Constants of the exploration rate; k1 is 2(1 + 1/(gamma - 1)) unless given, and below 2 zeta(gamma) nothing is
         guaranteed.
     clock
-        ``"t"``, the paper's, or ``"N"``: each arm's rate grows with its own pulls (still correct, about 15% cheaper).
+        ``"t"``, the paper's, or ``"N"``: each arm's rate grows with its own pulls (still correct, and cheaper).
     arms
         ``"paper"`` ceil(ln(2/delta)/alpha), ``"tight"`` ceil(ln(2/delta)/-ln(1-alpha)), or ``"table"``
         ceil(ln(1/delta)/alpha), as the published table was run (not covered by the proof).

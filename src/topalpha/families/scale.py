@@ -16,7 +16,7 @@ OUTWARD = 4e-15
 SPARE = 1e-12
 
 # exp of anything larger overflows; Python raises there and compiled code does not.
-LARGEST_EXPONENT = 709.0
+LARGEST_EXPONENT = 709.782712893384
 
 # With no highest mean, grids of tilts and gaps are laid out for means up to this many epsilons.
 REACH = 1024.0
