@@ -10,6 +10,7 @@ from cells import complete
 from delta import delta_cells
 from fit import fit_cells
 from table import table_cells
+from tuning import tuning_cells
 
 from topalpha.table1 import table1
 
@@ -19,7 +20,7 @@ FOLDER = DOCS / "reproduction"
 
 def main() -> None:
     """Compute what is missing, cheapest first, then write the page and its pictures."""
-    cells = [*fit_cells(), *delta_cells(), *table_cells()]
+    cells = [*fit_cells(), *delta_cells(), *tuning_cells(), *table_cells()]
     results = complete(cells, FOLDER / "cells")
     figures.pulls_against_delta(results, FOLDER / "delta.png")
     ratios = {variant: report.ratios(results, variant, table1()) for variant in report.NEW}

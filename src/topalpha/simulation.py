@@ -194,7 +194,6 @@ def interpret(
     algorithm: Algorithm,
     reservoir: Reservoir,
     seed: Seed = 0,
-    rewards: Any = None,
     budget: int = 2**62,
     watch: Callable[[Search, Pull, float], None] | None = None,
 ) -> Interpreted:
@@ -202,7 +201,7 @@ def interpret(
 
     Parameters
     ----------
-    algorithm, reservoir, rewards
+    algorithm, reservoir
         As for ``simulate``.
     seed
         Of this one run; ``topalpha.streams.run_seed`` gives that of a run of a study.
@@ -227,9 +226,8 @@ def interpret(
     source = streams(seed)
     means = Means(algorithm, reservoir, source.arms)
     search = Search(algorithm, seed)
-    world = algorithm.family if rewards is None else rewards
     while search.history.t < budget and (pull := search.ask()) is not None:
-        reward = world.sample(means[pull.arm], source.rewards)
+        reward = algorithm.family.sample(means[pull.arm], source.rewards)
         search.tell(pull, reward)
         if watch is not None:
             watch(search, pull, reward)

@@ -23,8 +23,8 @@ from topalpha.validate import fraction, positive, require
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-# The sampling rule and the grids. None of these touches the guarantee; they were tuned, one at a time, on every other
-# setting of the paper's table, and are reported on the settings left out (docs/reproduction.md).
+# The sampling rule and the grids. None of these touches the guarantee; how they were chosen, and how little that is
+# worth beyond the rows it was done on, is in docs/reproduction.md.
 _FIRST_GAP, _GAP_RATIO = 0.6, 2.0  # gaps below x: .6 epsilon, doubled up to the family's largest, weights 1/gap
 _LEADER_GAPS = (0.25, 0.5, 1.0, 2.0)  # gaps above x - epsilon, in units of epsilon
 _LEADER_WEIGHTS = (0.2, 0.3, 0.3, 0.2)

@@ -120,6 +120,10 @@ def _designed(name: str, case: Case, delta: float | None = None, **options: Any)
 def controls() -> Iterator[Cell]:
     """Algorithms that are known to be wrong, in ways that an audit must see.
 
+    They are gross faults, picked from a larger number of wrong variants because these show within a few hundred runs:
+    sound algorithms mostly err far less often than delta, and so do many that are a little wrong. The controls prove
+    that the audit can fail, not that it sees every fault.
+
     Examples
     --------
     >>> sorted({cell.control for cell in controls()})
