@@ -11,8 +11,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from topalpha.algorithms import ALGORITHMS, cc_lucb, design, joint_lucb
+from topalpha.algorithms import ALGORITHMS, design
 from topalpha.bounds import log_mixture, tilt_bound
+from topalpha.confidence.base import LOWER, PLACE, PULLS_THEN, UPPER
 from topalpha.core import History
 from topalpha.families import Bernoulli, Exponential, Gaussian, Poisson
 from topalpha.reservoirs import Beta, Conditioned, Dirac, TwoPoint, Uniform, parse
@@ -276,41 +277,41 @@ def test_the_running_bound_of_cc_lucb_is_the_least_exact_bound_so_far(mean):
     least, total, moved = 1.0, 0.0, 0
     for t, row, memory in observed(algorithm, rewards):
         total += rewards[t - 1]
-        tilts, weights = memory.down_tilts, [math.exp(w) for w in memory.log_weights]
+        tilts, weights = memory.lookup.down_tilts, [math.exp(w) for w in memory.lookup.log_weights]
         assert sum(weights) == pytest.approx(1.0)
-        now = float(exact_tilt_bound(tilts, weights, total, t, algorithm.upper_threshold, -1))
+        now = float(exact_tilt_bound(tilts, weights, total, t, algorithm.confidence.upper_threshold, -1))
         moved += now > least + 1e-6
         least = min(least, now)
-        assert least - 1e-12 <= row[cc_lucb._UPPER] <= least + 1e-9
+        assert least - 1e-12 <= row[UPPER] <= least + 1e-9
     assert moved > 10, "the stream must show a difference between the running bound and that of the moment"
 
 
 def test_cc_lucb_stops_when_the_leaders_lower_bound_says_so():
     algorithm = design("cc-lucb", 0.2, 0.2, 0.1)
-    memory = algorithm.scratch(2)
-    weights = [math.exp(w) for w in memory.log_weights]
+    lookup = algorithm.confidence.tables()
+    weights = [math.exp(w) for w in lookup.log_weights]
     rng = np.random.default_rng(5)
     for _ in range(40):
         pulls = int(rng.integers(5, 400))
         total = float(rng.integers(0, pulls + 1))
-        lower = float(exact_tilt_bound(memory.up_tilts, weights, total, pulls, algorithm.lower_threshold, 1))
+        lower = float(exact_tilt_bound(lookup.up_tilts, weights, total, pulls, algorithm.confidence.lower_threshold, 1))
         for shift, reached in ((-1e-7, True), (1e-7, False)):
             history = History(pulls, 1, [pulls], [[total], [1.0], [0.0]], [])
-            assert algorithm.reaches(history, memory, 0, lower + shift) == (reached or lower + shift <= 0.0)
+            assert algorithm.confidence.reaches(history, lookup, 0, lower + shift) == (reached or lower + shift <= 0.0)
         # the bound is remembered when it comes close, and counts for good
-        assert history.stats[cc_lucb._LOWER][0] == pytest.approx(lower, abs=1e-9)
+        assert history.stats[LOWER][0] == pytest.approx(lower, abs=1e-9)
         history.stats[0][0] = 0.0
-        assert algorithm.reaches(history, memory, 0, lower - 1e-8)
-        assert not algorithm.reaches(history, memory, 0, lower + 1e-8)
+        assert algorithm.confidence.reaches(history, lookup, 0, lower - 1e-8)
+        assert not algorithm.confidence.reaches(history, lookup, 0, lower + 1e-8)
 
 
 def test_levels_of_cc_lucb_add_up():
     for alpha in (0.01, 0.05, 0.3):
         for delta in (1e-8, 0.05, 0.5):
             algorithm = design("cc-lucb", alpha, 0.1, delta)
-            delta_u = math.exp(-algorithm.upper_threshold)
+            delta_u = math.exp(-algorithm.confidence.upper_threshold)
             missed = (1.0 - alpha * (1.0 - delta_u)) ** algorithm.arms
-            lower = algorithm.arms * (1.0 - alpha) * math.exp(-algorithm.lower_threshold)
+            lower = algorithm.arms * (1.0 - alpha) * math.exp(-algorithm.confidence.lower_threshold)
             assert missed + lower <= delta * (1.0 + 1e-9)
             assert missed + lower >= 0.5 * delta, "levels must not be wasted"
 
@@ -324,9 +325,9 @@ class Follower:
     def __init__(self, algorithm, points=2000):
         self.algorithm = algorithm
         self.x = algorithm.epsilon + (1.0 - algorithm.epsilon) * np.arange(1, points + 1) / points
-        memory = algorithm.scratch(1)
-        self.gaps, self.weights = np.array(memory.gaps), np.exp(memory.log_weights)
-        self.leader_gaps, self.leader_weights = np.array(memory.leader_gaps), np.exp(memory.leader_log_weights)
+        lookup = algorithm.evidence.tables()
+        self.gaps, self.weights = np.array(lookup.gaps), np.exp(lookup.log_weights)
+        self.leader_gaps, self.leader_weights = np.array(lookup.leader_gaps), np.exp(lookup.leader_log_weights)
         assert self.weights.sum() == pytest.approx(1.0)
         assert self.leader_weights.sum() == pytest.approx(1.0)
         self.pulls = np.zeros(algorithm.arms, dtype=int)
@@ -398,7 +399,7 @@ def follow(algorithm, reservoir, seed):
         seen = min(t, algorithm.arms)
         count = algorithm.plan(History(t, seen, pulls, stats, state), memory, source.rules, batch)
         for arm in range(seen):
-            if stats[joint_lucb._PLACE][arm] > 0 and arm not in follower.registered:
+            if stats[PLACE][arm] > 0 and arm not in follower.registered:
                 follower.register(arm)
         leader = algorithm.recommend(History(t, seen, pulls, stats, state), memory) if t else 0
         if leader in follower.registered:
@@ -453,7 +454,7 @@ def test_the_running_bound_of_joint_lucb_is_the_least_exact_bound_so_far():
                 outside = middle[0]
         moved += outside > least + 1e-6
         least = min(least, outside)
-        assert least - 1e-12 <= row[joint_lucb._UPPER] <= least + 1e-9
+        assert least - 1e-12 <= row[UPPER] <= least + 1e-9
     assert moved > 10, "the stream must show a difference between the running bound and that of the moment"
 
 
@@ -467,8 +468,8 @@ def test_a_cell_is_judged_by_the_leader_at_its_right_end_and_the_challengers_at_
         for pull in range(count):
             t += 1
             algorithm.observe(History(t, arms, pulls, stats, state), memory, arm, float(pull < successes))
-    stats[joint_lucb._PLACE][0] = 1.0
-    rebuild(memory.challengers, stats[joint_lucb._UPPER], pulls, arms)
+    stats[PLACE][0] = 1.0
+    rebuild(memory.challengers, stats[UPPER], pulls, arms)
     history = History(t, arms, pulls, stats, state)
     assert algorithm.cell_passes(history, memory, 0, 0.4, 0.4), "the leader alone is enough here"
     assert algorithm.cell_passes(history, memory, 0, 1.0, 1.0), "the challengers alone are enough here"
@@ -513,10 +514,10 @@ def test_the_challengers_evidence_is_capped():
         for arm in range(arms):
             t += 1
             algorithm.observe(History(t, arms, pulls, stats, state), memory, arm, 0.0)
-    rebuild(memory.challengers, stats[joint_lucb._UPPER], pulls, arms)
-    stats[joint_lucb._PLACE][0], stats[joint_lucb._PULLS_THEN][0] = 1.0, float(pulls[0])
+    rebuild(memory.challengers, stats[UPPER], pulls, arms)
+    stats[PLACE][0], stats[PULLS_THEN][0] = 1.0, float(pulls[0])
     history = History(t, arms, pulls, stats, state)
-    high = max(stats[joint_lucb._UPPER])
+    high = max(stats[UPPER])
     assert high < 0.2
     for left in (0.5, 0.9, 1.0):
         # with C capped at c^n the leader, who has no evidence, passes by w2 c^n >= 1/delta alone, and only just

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from topalpha.algorithms import ALGORITHMS
 from topalpha.cli import main
 
-COMMANDS = ("demo", "simulate", "table1", "bounds", "audit", "list")
+COMMANDS = ("demo", "plan", "run", "resume", "show", "verify", "simulate", "table1", "bounds", "audit", "list")
 CHEAP = ("--alpha", ".2", "--epsilon", ".3", "--delta", ".2", "--runs", "5", "--workers", "2")
 FIELDS = {
     *("algorithm", "family", "reservoir", "alpha", "epsilon", "delta", "runs", "arms", "errors", "errors_alpha"),
@@ -230,7 +230,8 @@ def test_demo_does_not_need_the_compiler():
         (("--workers", "0"), "workers must be a whole number of at least 1, got 0"),
         (
             ("--family", "laplace"),
-            "family must be one of bernoulli, gaussian, poisson, exponential, gamma, got 'laplace'",
+            "family must be one of bernoulli, gaussian, poisson, exponential, gamma, "
+            "pass-fail, normal, low-variance, mirrored, got 'laplace'",
         ),
         (("--family", "gamma"), "family must say its shape, got 'gamma'"),
         (

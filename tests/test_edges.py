@@ -1,13 +1,15 @@
 """Reservoirs and targets at the edge: perfect ties, empty counts, targets wider than the scale, uncovered designs."""
 
+import importlib.util
 import math
 
 import pytest
 
+import topalpha
 from topalpha import design, parse_family, parse_reservoir, simulate
 from topalpha.algorithms import ALGORITHMS
+from topalpha.ask_tell import Search
 from topalpha.families import Bernoulli, Gaussian
-from topalpha.search import Search
 from topalpha.simulation import interpret
 
 NAMES = [entry.name for entry in ALGORITHMS]
@@ -101,7 +103,7 @@ def test_gaussian_mixtures_refuse_levels_that_they_do_not_cover():
     for name, options in (("lucb++", {}), ("cc-lucb", {"bounds": "kt"})):
         with pytest.raises(ValueError, match="delta must not be so small"):
             design(name, 0.1, 0.1, 1e-40, Gaussian(1.0), **options)
-    assert design("cc-lucb", 0.1, 0.1, 1e-40, Gaussian(1.0)).lower_threshold > 64.0
+    assert design("cc-lucb", 0.1, 0.1, 1e-40, Gaussian(1.0)).confidence.lower_threshold > 64.0
     assert math.isinf(Bernoulli().largest_threshold)
 
 
@@ -113,5 +115,14 @@ def test_too_many_arms_are_refused():
 
 @pytest.mark.parametrize("pull", [None, 0, (0, 0, 0)])
 def test_tell_refuses_what_was_not_asked_for(pull):
-    with pytest.raises(ValueError, match="pull must be one asked for"):
+    with pytest.raises(ValueError, match="pull must be one that was asked for"):
         Search(design("joint-lucb", 0.2, 0.2, 0.1)).tell(pull, 1.0)
+
+
+def test_no_public_function_is_hidden_by_a_module_of_its_name():
+    """Importing ``topalpha.x`` would put the module where the function ``topalpha.x`` is expected."""
+    for name in topalpha.__all__:
+        if not name.startswith("_"):
+            assert importlib.util.find_spec(f"topalpha.{name}") is None, name
+    for function in (topalpha.search, topalpha.verify, topalpha.plan, topalpha.resume):
+        assert callable(function)

@@ -159,6 +159,14 @@ class Probe(NamedTuple):
         return False
 
     @property
+    def independent(self):
+        return True
+
+    @property
+    def global_order(self):
+        return False
+
+    @property
     def columns(self):
         return 1
 
@@ -187,6 +195,15 @@ class Probe(NamedTuple):
 
     def recommend(self, history, memory):
         return 0
+
+    def lower_bound(self, history, memory, arm):
+        return 0.0
+
+    def upper_bound(self, history, memory, arm):
+        return 1.0
+
+    def claims(self, history, memory, arm):
+        return []
 
 
 class Nothing(NamedTuple):
@@ -323,8 +340,11 @@ def test_memory_grows_with_arms_not_with_pulls(name):
     run.add_arms(Dirac(0.5).sample(algorithm.arms, source.arms))
 
     def size():
-        held = [run.batch, run.control, run.state, run.means, run.pulls, *run.stats, *run.memory]
+        held = [run.batch, run.control, run.state, run.means, run.pulls, *run.stats, *leaves(run.memory)]
         return sum(array.nbytes for array in held)
+
+    def leaves(memory):
+        return [leaf for part in memory for leaf in (leaves(part) if isinstance(part, tuple) else [part])]
 
     before, resident_before = size(), None
     for budget in (1000, 50_000):

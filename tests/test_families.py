@@ -525,7 +525,11 @@ def test_parse_family(text, family):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("laplace", "family must be one of bernoulli, gaussian, poisson, exponential, gamma, got 'laplace'"),
+        (
+            "laplace",
+            "family must be one of bernoulli, gaussian, poisson, exponential, gamma, "
+            "pass-fail, normal, low-variance, mirrored, got 'laplace'",
+        ),
         ("gamma", "family must say its shape, got 'gamma'"),
         ("gamma(highest=3)", "family must say its shape, got 'gamma(highest=3)'"),
         ("poisson(4", "family must be a name with numbers, such as gamma(shape=2,highest=3), got 'poisson(4'"),

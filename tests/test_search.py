@@ -33,26 +33,47 @@ def test_a_round_may_be_asked_for_before_it_is_told():
     assert search.history.t == 0
 
 
-def test_asking_beyond_the_round_names_what_is_awaited():
+def test_asking_where_the_algorithm_must_wait_names_what_is_awaited():
     search = pair_search()
-    first, second = search.ask(), search.ask()
-    with pytest.raises(RuntimeError, match=r"waiting for pull 0 of arm 0, pull 0 of arm 1"):
+    arms = search.algorithm.arms
+    pulls = search.ask_many(arms + 5)
+    assert [pull.arm for pull in pulls] == list(range(arms)), "no arm is compared before all have a reward"
+    search.tell_many([(pull, 1.0) for pull in pulls[2:]])
+    assert search.ask_many(1) == []
+    with pytest.raises(
+        RuntimeError, match=r"ask must wait until one of these is told: pull 0 of arm 0, pull 0 of arm 1"
+    ):
         search.ask()
-    search.tell(first, 1.0)
-    with pytest.raises(RuntimeError, match=r"waiting for pull 0 of arm 1$"):
-        search.ask()
-    search.tell(second, 0.0)
-    assert search.ask() == Pull(2, 0, 2)
+    search.tell(pulls[0], 1.0)
+    search.tell(pulls[1], 0.0)
+    assert search.ask().order == arms
 
 
-def test_rewards_count_in_the_order_asked_whatever_the_order_told():
-    search = pair_search()
+def test_rewards_count_in_the_order_of_all_pulls_where_the_algorithm_needs_it():
+    search = Search(design("joint-lucb", 0.3, 0.3, 0.2), seed=0)
     first, second = search.ask(), search.ask()
     search.tell(second, 0.25)
     assert search.history.t == 0, "a later reward must wait for the earlier one"
     search.tell(first, 0.75)
     assert search.history.t == 2
     assert search.history.stats[0][:2] == [0.75, 0.25]
+
+
+def test_elsewhere_rewards_count_in_the_order_of_their_arm():
+    search = pair_search()
+    search.tell_many([(pull, 1.0) for pull in search.ask_many(search.algorithm.arms)])
+    pulls = search.ask_many(8)
+    arms = [pull.arm for pull in pulls]
+    twice = next(arm for arm in arms if arms.count(arm) > 1)
+    early, late = [pull for pull in pulls if pull.arm == twice][:2]
+    before = search.history.t
+    search.tell(late, 0.5)
+    assert search.history.t == before, "a later reward of the arm must wait for the earlier one"
+    other = next(pull for pull in pulls if pull.arm != twice)
+    search.tell(other, 1.0)
+    assert search.history.t == before + 1
+    search.tell(early, 1.0)
+    assert search.history.t == before + 3
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -62,20 +83,25 @@ def test_reversed_tells_lead_to_the_same_run(name):
     assert replayed(algorithm, record, seed=3) == last
 
 
-def test_what_was_not_asked_for_or_is_told_twice_is_refused():
+def test_what_was_not_asked_for_is_refused_and_what_is_told_again_counts_once():
     search = pair_search()
     first, second = search.ask(), search.ask()
     search.tell(second, 1.0)
     before = snapshot(search)
-    for pull in (second, Pull(0, 1, 0), Pull(5, 0, 0), Pull(0, 0, 7)):
-        with pytest.raises(ValueError, match="pull must be one asked for and not yet told"):
+    for pull in (Pull(0, 1, 0), Pull(5, 0, 0), Pull(0, 0, 7), Pull(0, 0, -1)):
+        with pytest.raises(ValueError, match="pull must be one that was asked for"):
             search.tell(pull, 1.0)
+    search.tell(second, 1.0)
+    with pytest.raises(ValueError, match=r"reward of pull 0 of arm 1 must be the one told before, 1.0, got 0.5"):
+        search.tell(second, 0.5)
     assert snapshot(search) == before
-    search.tell(first, 1.0)
+    with pytest.raises(ValueError, match=r"must be the one told before, 1.0, got 0.0"):
+        search.tell_many([(first, 1.0), (first, 0.0)])
+    assert snapshot(search) == before
+    search.tell_many([(first, 1.0), (first, 1.0)])
     for pull in (first, second):
-        with pytest.raises(ValueError, match="pull must be one asked for and not yet told"):
-            search.tell(pull, 1.0)
-    assert search.history.t == 2
+        search.tell(pull, 1.0)
+    assert (search.history.t, search.told) == (2, 2)
 
 
 BAD = [
@@ -109,7 +135,7 @@ def test_no_result_before_the_first_reward():
     search.ask()
     search.tell(first, 1.0)
     result = search.result
-    assert (result.arm, result.pulls, result.arms, result.mean, result.stopped) == (0, 1, 1, 1.0, False)
+    assert (result.arm, result.pulls, result.arms, result.mean, result.stopped) == (0, 1, 2, 1.0, False)
     assert "Nothing is proved yet" in result.statement
 
 
@@ -141,8 +167,8 @@ def test_a_stopped_search_stays_stopped():
     assert search.ask() is None
     assert snapshot(search) == before
     assert search.result.statement.startswith("With probability at least 0.8, the mean of arm")
-    with pytest.raises(ValueError, match="pull must be one asked for"):
-        search.tell(Pull(0, 0, 0), 1.0)
+    with pytest.raises(ValueError, match="pull must be one that was asked for"):
+        search.tell(Pull(0, 5, 0), 1.0)
 
 
 def test_pulls_are_numbered_by_arm_and_in_order():
@@ -171,7 +197,7 @@ def test_one_arm_is_returned_after_one_pull():
 class Twice:
     """Asks for two pulls of one arm in each round; all that a search needs of an algorithm."""
 
-    arms, columns, numbers, width, family = 1, 1, 0, 2, Bernoulli()
+    arms, columns, numbers, width, family, global_order = 1, 1, 0, 2, Bernoulli(), False
 
     def scratch(self, arms):
         return None

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from topalpha.algorithms import ALGORITHMS, cc_lucb, design, joint_lucb
+from topalpha.algorithms import ALGORITHMS, design
+from topalpha.confidence.base import UPPER
 from topalpha.core import History
 from topalpha.families import Exponential, Gaussian, Poisson
 from topalpha.reservoirs import TwoPoint, Uniform, parse
@@ -91,13 +92,17 @@ def test_a_quarter_of_the_arms_fails(name):
     assert not passes(simulate(algorithm._replace(arms=algorithm.arms // 4), HARD, runs=200, seed=1), 0.2)
 
 
+def with_thresholds(algorithm, **thresholds):
+    return algorithm._replace(confidence=algorithm.confidence._replace(**thresholds))
+
+
 def test_without_the_union_bound_over_leaders_cc_lucb_fails():
     """Many arms just below the boundary, most of delta spent on lower bounds: some arm's lower bound is wrong."""
     algorithm = design("cc-lucb", 0.01, 0.3, 0.5, draw_share=0.1)
     reservoir = TwoPoint(0.3, 0.3 + 1.02 * 0.3, 0.01)
     assert passes(simulate(algorithm, reservoir, runs=200, seed=1), 0.5)
     union = math.log(algorithm.arms * (1.0 - algorithm.alpha))
-    dropped = algorithm._replace(lower_threshold=algorithm.lower_threshold - union)
+    dropped = with_thresholds(algorithm, lower_threshold=algorithm.confidence.lower_threshold - union)
     assert not passes(simulate(dropped, reservoir, runs=200, seed=1), 0.5)
 
 
@@ -105,7 +110,7 @@ def test_upper_bounds_at_a_lower_level_with_the_same_arms_fail():
     """delta_u = 0.95 with the number of arms that delta_u = 0.1 asks for, and nearly all of delta spent on the draw."""
     algorithm = design("cc-lucb", 0.1, 0.1, 0.2, delta_u=0.1, draw_share=0.99)
     assert passes(simulate(algorithm, HARD, runs=600, seed=1), 0.2)
-    wrong = algorithm._replace(upper_threshold=math.log(1.0 / 0.95))
+    wrong = with_thresholds(algorithm, upper_threshold=math.log(1.0 / 0.95))
     assert not passes(simulate(wrong, HARD, runs=600, seed=1), 0.2)
 
 
@@ -119,9 +124,9 @@ def test_the_binomial_test_itself():
 
 
 BOUNDS = {
-    "tilt": ("cc-lucb", {}, cc_lucb._UPPER),
-    "kt": ("cc-lucb", {"bounds": "kt"}, cc_lucb._UPPER),
-    "gap": ("joint-lucb", {}, joint_lucb._UPPER),
+    "tilt": ("cc-lucb", {}, UPPER),
+    "kt": ("cc-lucb", {"bounds": "kt"}, UPPER),
+    "gap": ("joint-lucb", {}, UPPER),
 }
 
 
@@ -146,7 +151,7 @@ def violations(algorithm, column, mean, paths=800, length=300):
 def test_running_upper_bounds_fail_no_more_often_than_their_level(bound, mean):
     name, options, column = BOUNDS[bound]
     algorithm = design(name, 0.1, 0.1, 0.1, **options)
-    level = math.exp(algorithm.log_delta_u) if name == "joint-lucb" else math.exp(-algorithm.upper_threshold)
+    level = math.exp(algorithm.log_delta_u) if name == "joint-lucb" else algorithm.upper_level
     below, paths = violations(algorithm, column, mean)
     assert binom.sf(below - 1, paths, level) > FALSE_ALARM, f"{below} of {paths} at level {level}"
     # A bound that is too wide costs pulls and no errors: mixtures spend a good part of their level.
@@ -158,7 +163,7 @@ def test_running_upper_bounds_fail_no_more_often_than_their_level(bound, mean):
 def test_the_coverage_test_sees_a_bound_that_is_too_narrow(bound):
     name, options, column = BOUNDS[bound]
     algorithm = design(name, 0.1, 0.1, 0.1, **options)
-    level = 0.5 * (math.exp(algorithm.log_delta_u) if name == "joint-lucb" else math.exp(-algorithm.upper_threshold))
+    level = 0.5 * (math.exp(algorithm.log_delta_u) if name == "joint-lucb" else algorithm.upper_level)
     below, paths = violations(algorithm, column, 0.5)
     assert binom.sf(below - 1, paths, level) < FALSE_ALARM
 

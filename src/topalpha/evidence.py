@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from topalpha.bounds import NEGLIGIBLE
-from topalpha.core import RewardFamily
+from topalpha.core import EvidenceFamily
 
 
 class GapGrid(NamedTuple):
@@ -34,7 +34,7 @@ def gap_grid(gaps: Sequence[float], weights: Sequence[float]) -> GapGrid:
 
 
 def log_below(
-    family: RewardFamily, mean: float, total: float, pulls: int, gaps: Sequence[float], log_weights: Sequence[float]
+    family: EvidenceFamily, mean: float, total: float, pulls: int, gaps: Sequence[float], log_weights: Sequence[float]
 ) -> tuple[float, float]:
     """ln F(mean), the evidence that the arm's mean is less than ``mean``, and its derivative; gaps must increase.
 
@@ -75,20 +75,28 @@ def log_below(
 
 
 def log_above(
-    family: RewardFamily, mean: float, total: float, pulls: int, gaps: Sequence[float], log_weights: Sequence[float]
+    family: EvidenceFamily,
+    mean: float,
+    total: float,
+    pulls: int,
+    total_then: float,
+    pulls_then: int,
+    gaps: Sequence[float],
+    log_weights: Sequence[float],
 ) -> float:
-    """ln M(mean): the evidence that the arm's mean is more than ``mean``.
+    """ln M(mean): the evidence that the arm's mean is more than ``mean``, from its rewards since an earlier moment.
 
     Examples
     --------
     >>> from topalpha.families.bernoulli import Bernoulli
-    >>> log_above(Bernoulli(), 0.2, 50.0, 100, *gap_grid([0.1, 0.2, 0.4], [1.0, 1.0, 1.0])) > 10.0
+    >>> log_above(Bernoulli(), 0.2, 60.0, 120, 10.0, 20, *gap_grid([0.1, 0.2, 0.4], [1.0, 1.0, 1.0])) > 10.0
     True
     """
     largest = -math.inf
     scaled = 0.0
     for index in range(len(gaps)):
-        term = log_weights[index] + family.log_ratio(family.above(mean, gaps[index]), mean, total, pulls)
+        alternative = family.above(mean, gaps[index])
+        term = log_weights[index] + family.log_ratio_since(alternative, mean, total, pulls, total_then, pulls_then)
         if term > largest:
             scaled = scaled * math.exp(largest - term) + 1.0
             largest = term
@@ -98,7 +106,7 @@ def log_above(
 
 
 def gap_upper(
-    family: RewardFamily,
+    family: EvidenceFamily,
     total: float,
     pulls: int,
     threshold: float,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from topalpha.certificate import Certificate
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,10 @@ class Result:
         The algorithm's name.
     covered
         Whether the algorithm's proof covers its design; otherwise nothing is proved.
+    candidate
+        What was drawn for that arm, where the search drew it.
+    certificate
+        What is proved, in full, where the search made one.
 
     Examples
     --------
@@ -49,14 +56,22 @@ class Result:
     delta: float
     algorithm: str
     covered: bool = True
+    candidate: Any = None
+    certificate: Certificate | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {**asdict(self), "statement": self.statement}
+        """For JSON; the candidate is in the certificate."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        del values["candidate"], values["certificate"]
+        if self.certificate is not None:
+            values["certificate"] = self.certificate.to_dict()
+        return {**values, "statement": self.statement}
 
     @property
     def statement(self) -> str:
         """What was proved, in one sentence."""
+        if self.certificate is not None:
+            return self.certificate.statement
         if not self.stopped:
             return f"Nothing is proved yet: the search has not stopped after {self.pulls} pulls."
         if not self.covered:
@@ -130,7 +145,7 @@ class Study:
     >>> from topalpha.reservoirs import parse
     >>> study = simulate(design("cc-lucb", 0.1, 0.2, 0.1), parse("beta(1,2)", at_most=0.95), runs=20, seed=0)
     >>> study.errors.count, study.arms
-    (0, 43)
+    (0, 44)
     """
 
     algorithm: str

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import MutableSequence, Sequence
 
+from topalpha.core import SUM, WAIT, History
 from topalpha.tournament import beats
 
 
@@ -23,18 +25,20 @@ def query_fresh(seen: int, wanted: int, batch: MutableSequence[int]) -> int:
 
 
 def empirical_best(totals: Sequence[float], pulls: Sequence[int], arms: int) -> int:
-    """The arm with the largest empirical mean; ties to fewer pulls, then to the lower index.
+    """The arm with the largest empirical mean among those with a reward; ties to fewer pulls, then the lower index.
 
     Examples
     --------
-    >>> empirical_best([1.0, 3.0, 1.0], [2, 4, 1], 3)
+    >>> empirical_best([1.0, 3.0, 1.0, 0.0], [2, 4, 1, 0], 4)
     2
     """
     best = 0
-    best_mean = totals[0] / pulls[0]
-    for arm in range(1, arms):
+    best_mean = -math.inf
+    for arm in range(arms):
+        if pulls[arm] == 0:
+            continue
         mean = totals[arm] / pulls[arm]
-        if beats(mean, pulls[arm], arm, best_mean, pulls[best], best):
+        if best_mean == -math.inf or beats(mean, pulls[arm], arm, best_mean, pulls[best], best):
             best = arm
             best_mean = mean
     return best
@@ -69,3 +73,103 @@ def settled_leader(best: int, means: Sequence[float], state: MutableSequence[flo
     leader = before if before >= 0 and means[before] == means[best] else best
     state[place] = leader + 1.0
     return leader
+
+
+def unseen(pulls: Sequence[int], arms: int) -> bool:
+    """Whether some of the first ``arms`` arms has no reward yet.
+
+    Examples
+    --------
+    >>> unseen([1, 0], 2), unseen([1, 0], 1)
+    (True, False)
+    """
+    missing = False
+    for arm in range(arms):
+        missing = missing or pulls[arm] == 0
+    return missing
+
+
+def has_room(history: History, arm: int, capacity: int) -> bool:
+    """Whether the arm has pulls left, those in flight counted.
+
+    Examples
+    --------
+    >>> history = History(3, 1, [3], [[1.0]], [], [2], 2)
+    >>> has_room(history, 0, 6), has_room(history, 0, 5)
+    (True, False)
+    """
+    spent = history.pulls[arm]
+    if history.in_flight > 0:
+        spent += history.pending[arm]
+    return spent < capacity
+
+
+def next_challenger(history: History, uppers: Sequence[float], leader: int, capacity: int, otherwise: int) -> int:
+    """The challenger while pulls are in flight: the largest upper bound that those may leave.
+
+    A pull in flight is taken to bring its arm's bound nearer to its mean, as one more reward will on average, and one
+    that has come back moves the mean; so pulls spread over arms that need them, instead of piling up on one that a
+    single reward may settle. With nothing in flight this is the arm of the largest bound. ``otherwise`` is the answer
+    if no other arm than the leader has pulls left.
+
+    Examples
+    --------
+    >>> history = History(3, 3, [1, 1, 1], [[1.0, 0.0, 0.0]], [], [0, 1, 0], 1, [0, 0, 0], [0.0, 0.0, 0.0])
+    >>> next_challenger(history, [1.0, 0.9, 0.8], 0, 100, 1)
+    2
+    """
+    best = -1
+    best_bound = -math.inf
+    best_spent = 0
+    for arm in range(history.arms):
+        if arm == leader or not has_room(history, arm, capacity):
+            continue
+        pulls = history.pulls[arm]
+        spent = pulls + history.pending[arm]
+        bound = uppers[arm]
+        if history.pending[arm] > 0:
+            total = history.stats[SUM][arm]
+            width = bound - total / pulls
+            mean = (total + history.early_sums[arm]) / (pulls + history.early[arm])
+            bound = mean + width * math.sqrt(pulls / spent)
+        if best < 0 or beats(bound, spent, arm, best_bound, best_spent, best):
+            best = arm
+            best_bound = bound
+            best_spent = spent
+    return best if best >= 0 else otherwise
+
+
+def leads_enough(history: History, leader: int) -> bool:
+    """Whether the leader has as many pulls in flight as rewards: more would be spent on what may not lead for long.
+
+    Examples
+    --------
+    >>> leads_enough(History(3, 2, [2, 1], [[1.0, 0.0]], [], [2, 0], 2, [0, 0], [0.0, 0.0]), 0)
+    True
+    """
+    if history.in_flight == 0:
+        return False
+    return history.pending[leader] >= history.pulls[leader]
+
+
+def write_round(history: History, leader: int, challenger: int, capacity: int, batch: MutableSequence[int]) -> int:
+    """Write leader and challenger into the batch, those that have pulls left; return how many, or that it must wait.
+
+    Examples
+    --------
+    >>> batch = [0, 0]
+    >>> write_round(History(2, 2, [1, 1], [[1.0, 0.0]], []), 0, 1, 100, batch), batch
+    (2, [0, 1])
+    >>> write_round(History(2, 2, [1, 1], [[1.0, 0.0]], []), 0, 1, 1, batch) == WAIT
+    True
+    """
+    count = 0
+    leader_has_room = has_room(history, leader, capacity)
+    challenger_has_room = has_room(history, challenger, capacity)
+    if leader_has_room and not (challenger_has_room and leads_enough(history, leader)):
+        batch[count] = leader
+        count += 1
+    if challenger_has_room:
+        batch[count] = challenger
+        count += 1
+    return count if count > 0 else WAIT

@@ -4,49 +4,26 @@ from __future__ import annotations
 
 import math
 import os
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from concurrent.futures import Executor
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from topalpha.core import Algorithm, RewardFamily
+from topalpha.ask_tell import Pull, Search
+from topalpha.core import Algorithm, RewardFamily, RewardModel
 from topalpha.families import describe
 from topalpha.reservoirs import Reservoir
 from topalpha.result import Study
-from topalpha.search import Pull, Search
-from topalpha.streams import Seed, Streams, run_seed, streams
+from topalpha.runs import Experiment, Outcome, finish, run_on_executor, run_on_threads, start
+from topalpha.streams import Seed, streams
 from topalpha.validate import require, whole
 
-if TYPE_CHECKING:
-    from topalpha.engine import Run
-
-# The compiled loop comes back this often, so that Ctrl-C is heard.
-_SLICE = 5_000_000
+__all__ = ["Interpreted", "Means", "check_means", "finish", "interpret", "simulate", "start"]
 
 
-def start(algorithm: Algorithm, rewards: Any = None) -> Run:
-    """A run that has not begun; the first one in a process compiles the loop (or loads it from the cache)."""
-    from topalpha.engine import Run
-
-    return Run(algorithm, rewards)
-
-
-def finish(run: Run, reservoir: Reservoir, streams: Streams, cancelled: threading.Event | None = None) -> None:
-    """Drive a run to its end, with arms from the reservoir."""
-    from topalpha.engine import OUT_OF_ARMS, STOPPED
-
-    run.add_arms(reservoir.sample(run.algorithm.arms, streams.arms))
-    status = -1
-    while status != STOPPED and not (cancelled is not None and cancelled.is_set()):
-        status = run.advance(streams.rules, streams.rewards, int(run.history.t) + _SLICE)
-        if status == OUT_OF_ARMS:
-            run.add_arms(reservoir.sample(max(run.history.arms, 1), streams.arms))
-
-
-def check_means(reservoir: Reservoir, family: RewardFamily) -> None:
+def check_means(reservoir: Reservoir, family: RewardModel) -> None:
     """Raise ``ValueError`` unless every mean of the reservoir is a mean of the family.
 
     Examples
@@ -63,9 +40,10 @@ def check_means(reservoir: Reservoir, family: RewardFamily) -> None:
     span = f"have means between {lowest:g} and {highest:g}, those of {describe(family)}"
     require(inside, "reservoir", span, name)
     # An exponential law, say, has no version with mean 0.
-    degenerate = lowest > -math.inf and family.divergence(lowest, lowest + 0.5) == math.inf
-    atom = degenerate and reservoir.cdf(lowest) > 0.0
-    require(not atom, "reservoir", f"have means above {lowest:g} for {describe(family)}", name)
+    if isinstance(family, RewardFamily) and lowest > -math.inf:
+        degenerate = family.divergence(lowest, lowest + 0.5) == math.inf
+        atom = degenerate and reservoir.cdf(lowest) > 0.0
+        require(not atom, "reservoir", f"have means above {lowest:g} for {describe(family)}", name)
 
 
 def simulate(
@@ -76,6 +54,7 @@ def simulate(
     workers: int | None = None,
     rewards: Any = None,
     progress: Callable[[int], None] | None = None,
+    executor: Executor | None = None,
 ) -> Study:
     """Run the algorithm many times on arms from the reservoir.
 
@@ -92,7 +71,11 @@ def simulate(
     rewards
         What draws a reward, if not the algorithm's own family: anything with ``sample(mean, rng)``.
     progress
-        Called with 1 after each run.
+        Called with 1 after each run; with an executor after each chunk, with the number of its runs.
+    executor
+        What runs them, if not threads of this process: anything whose ``submit`` returns futures of
+        :mod:`concurrent.futures`, a process pool or a cluster's executor for example. Then ``workers`` only says into
+        how many chunks the runs are cut; where it leaves this process, all that it is given must pickle.
 
     Examples
     --------
@@ -103,36 +86,25 @@ def simulate(
     (10, 0)
     """
     require(isinstance(algorithm, Algorithm), "algorithm", "be what design returned", algorithm)
+    require(executor is None or hasattr(executor, "submit"), "executor", "have a submit method", executor)
     check_means(reservoir, algorithm.family)
     runs = whole("runs", runs)
     seed = whole("seed", seed, 0)
     workers = whole("workers", os.cpu_count() or 1 if workers is None else workers)
-    # Compile before fanning out: concurrent first compilations would race on the disk cache.
-    start(algorithm, rewards).advance(*streams(0)[1:], 0)
+    experiment = Experiment(algorithm, reservoir, rewards, seed)
+    experiment.compile()  # before fanning out
 
     pulls = np.zeros(runs, dtype=np.int64)
     means = np.zeros(runs)
-    cancelled = threading.Event()
 
-    def one(index: int) -> None:
-        if cancelled.is_set():
-            return
-        run = start(algorithm, rewards)
-        finish(run, reservoir, streams(run_seed(seed, index)), cancelled)
-        pulls[index] = run.history.t
-        means[index] = run.means[run.recommend()]
-        if progress is not None:
-            progress(1)
+    def keep(index: int, outcome: Outcome) -> None:
+        pulls[index], means[index] = outcome
 
     begin = time.perf_counter()
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            for _ in pool.map(one, range(runs)):
-                pass
-        except BaseException:
-            cancelled.set()
-            pool.shutdown(cancel_futures=True)
-            raise
+    if executor is None:
+        run_on_threads(experiment, runs, workers, keep, progress)
+    else:
+        run_on_executor(experiment, runs, workers, keep, progress, executor)
     return Study(
         algorithm=algorithm.name,
         family=describe(algorithm.family),

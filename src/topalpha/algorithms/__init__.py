@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from topalpha.algorithms import cc_lucb, joint_lucb, kl_lucb, lucb_pp
-from topalpha.core import Algorithm, Entry, RewardFamily
+from topalpha.core import Algorithm, Entry, RewardModel
+from topalpha.families import Normal
 from topalpha.validate import choice, require
 
 #: Everything the command line, the tests, the audit and the docs table know about.
@@ -13,6 +14,18 @@ ALGORITHMS: tuple[Entry, ...] = (joint_lucb.ENTRY, cc_lucb.ENTRY, lucb_pp.ENTRY,
 
 #: What is used where no algorithm is named.
 DEFAULT = joint_lucb.ENTRY.name
+
+
+def default_for(family: RewardModel) -> str:
+    """The algorithm where none is named: joint-lucb, or cc-lucb for rewards whose evidence cannot be joined.
+
+    Examples
+    --------
+    >>> from topalpha.families import Bernoulli, Normal
+    >>> default_for(Bernoulli()), default_for(Normal())
+    ('joint-lucb', 'cc-lucb')
+    """
+    return cc_lucb.ENTRY.name if isinstance(family, Normal) else DEFAULT
 
 
 def entry(name: str) -> Entry:
@@ -28,7 +41,7 @@ def entry(name: str) -> Entry:
 
 
 def design(
-    name: str, alpha: float, epsilon: float, delta: float, family: RewardFamily | None = None, **options: Any
+    name: str, alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, **options: Any
 ) -> Algorithm:
     """The named algorithm for this target.
 

@@ -5,7 +5,8 @@ probability 1 - delta_u only, with no union bound, and a few more arms are drawn
 n = ceil(ln(1/delta_A) / -ln(1 - alpha (1 - delta_u))). The leader's lower bound holds with probability 1 - delta_L over
 all arms. Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/proofs.md, D).
 
-Bounds are one-sided tilt mixtures (``bounds="tilt"``) or conjugate mixtures (``bounds="kt"``), intersected over time.
+Any reward model with time-uniform bounds will do (:mod:`topalpha.confidence`). For one-parameter families they are
+one-sided tilt mixtures (``bounds="tilt"``) or conjugate mixtures (``bounds="kt"``). All are intersected over time.
 """
 
 from __future__ import annotations
@@ -14,53 +15,59 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.bounds import log_mixture, tilt_bound, tilt_grid
-from topalpha.core import SUM, Entry, History, RewardFamily
-from topalpha.families import checked
-from topalpha.rules import empirical_best, fill_means, query_fresh, settled_leader
+from topalpha.claims import rank_claims, rank_level
+from topalpha.confidence import bounds_for
+from topalpha.confidence.base import EXTRA, UPPER, ConfidenceBounds
+from topalpha.confidence.conjugate import ConjugateBounds
+from topalpha.core import SUM, WAIT, Claim, Entry, History, RewardModel
+from topalpha.families import checked_model
+from topalpha.rules import (
+    empirical_best,
+    fill_means,
+    next_challenger,
+    query_fresh,
+    settled_leader,
+    unseen,
+    write_round,
+)
 from topalpha.theory import arms_constant_confidence
+from topalpha.theory.pool import arms_of_pool
 from topalpha.tournament import empty_tree, play, rebuild, runner_up
-from topalpha.validate import choice, fraction, positive, require
+from topalpha.validate import choice, fraction, positive, require, whole
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-# Columns of the statistics beside the sum of rewards: the running bounds.
-_UPPER, _LOWER = 1, 2
 # The one number of the state: the leader, from 1.
 _LEADER = 0
-# How many nats short of the threshold the leader's evidence is when its lower bound begins to be remembered.
-_CLOSE = 1.0
 
 
 class Memory(NamedTuple):
-    """Scratch: the leader and challenger trees, and the tables of tilts."""
+    """Scratch: the leader and challenger trees, and what the bounds look up."""
 
     ready: MutableSequence[int]
     means: MutableSequence[float]
     leaders: MutableSequence[int]
     challengers: MutableSequence[int]
-    down_tilts: MutableSequence[float]
-    down_growths: MutableSequence[float]
-    up_tilts: MutableSequence[float]
-    up_growths: MutableSequence[float]
-    log_weights: MutableSequence[float]
+    lookup: Any
 
 
 class CCLUCB(NamedTuple):
     """Constant-confidence LUCB; build it with :func:`design`.
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/proofs.md, D).
+    ``draw_level`` is delta_A, ``upper_level`` delta_u; ``pool`` is the size of a finite list of candidates, or 0.
     """
 
     alpha: float
     epsilon: float
     delta: float
     arms: int
-    family: RewardFamily
-    upper_threshold: float
-    lower_threshold: float
-    conjugate: bool
+    family: RewardModel
+    confidence: ConfidenceBounds
+    draw_level: float
+    upper_level: float
+    pool: int
 
     @property
     def name(self) -> str:
@@ -73,9 +80,19 @@ class CCLUCB(NamedTuple):
         return True
 
     @property
+    def independent(self) -> bool:
+        """Whether the proof needs rewards that are independent across arms: yes (docs/proofs.md, D.2)."""
+        return True
+
+    @property
+    def global_order(self) -> bool:
+        """Whether rewards must count in the order of all pulls: no, the order within each arm is enough."""
+        return False
+
+    @property
     def columns(self) -> int:
-        """The sum of rewards and the running bounds."""
-        return 3
+        """The sum of rewards, the running bounds and what else the bounds keep."""
+        return EXTRA + self.confidence.extra
 
     @property
     def numbers(self) -> int:
@@ -88,103 +105,45 @@ class CCLUCB(NamedTuple):
         return 2
 
     def scratch(self, arms: int) -> Memory:
-        """Fresh memory: empty trees and the tables of tilts."""
-        down = tilt_grid(self.family, self.epsilon, -1)
-        up = tilt_grid(self.family, self.epsilon, 1)
+        """Fresh memory: empty trees and the tables of the bounds."""
         return Memory(
             ready=[0],
             means=[0.0] * arms,
             leaders=empty_tree(arms),
             challengers=empty_tree(arms),
-            down_tilts=down.tilts,
-            down_growths=down.growths,
-            up_tilts=up.tilts,
-            up_growths=up.growths,
-            log_weights=up.log_weights,
+            lookup=self.confidence.tables(),
         )
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
         """Update N_a, the sum and the running upper bound of the arm."""
         history.pulls[arm] += 1
         history.stats[SUM][arm] += reward
-        pulls = history.pulls[arm]
-        total = history.stats[SUM][arm]
-        if pulls == 1:
-            history.stats[_UPPER][arm] = self.family.highest
-            history.stats[_LOWER][arm] = self.family.lowest
-        before = history.stats[_UPPER][arm]
-        # No mean fits a reward better than the one equal to it: a reward at or above the bound speaks for the bound
-        # against everything below it, so the tilt mixture cannot lower it.
-        if self.conjugate or reward < before:
-            history.stats[_UPPER][arm] = self.running_upper(memory, total, pulls, before)
+        self.confidence.fold(history, memory.lookup, arm, reward)
         if memory.ready[0] == 1:
-            memory.means[arm] = total / pulls
+            memory.means[arm] = history.stats[SUM][arm] / history.pulls[arm]
             play(memory.leaders, memory.means, history.pulls, arm)
-            play(memory.challengers, history.stats[_UPPER], history.pulls, arm)
-
-    def running_upper(self, memory: Any, total: float, pulls: int, before: float) -> float:
-        """The running upper bound at level delta_u after these rewards."""
-        if self.conjugate:
-            level = (self.upper_threshold + self.family.redundancy(total, pulls)) / pulls
-            return min(before, self.family.upper(total / pulls, level))
-        return tilt_bound(
-            self.family,
-            total,
-            pulls,
-            self.upper_threshold,
-            memory.down_tilts,
-            memory.down_growths,
-            memory.log_weights,
-            before,
-        )
+            play(memory.challengers, history.stats[UPPER], history.pulls, arm)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
         """Draw n arms, pull each once; then pull leader and challenger until L_a + epsilon >= max U_b."""
         if history.arms < self.arms:
             return query_fresh(history.arms, self.arms, batch)
-        if self.arms == 1:
-            return 0
         if memory.ready[0] == 0:
+            if unseen(history.pulls, history.arms):
+                return WAIT
             fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
             rebuild(memory.leaders, memory.means, history.pulls, history.arms)
-            rebuild(memory.challengers, history.stats[_UPPER], history.pulls, history.arms)
+            rebuild(memory.challengers, history.stats[UPPER], history.pulls, history.arms)
             memory.ready[0] = 1
-        leader = settled_leader(memory.leaders[1], memory.means, history.state, _LEADER)
-        challenger = runner_up(memory.challengers, history.stats[_UPPER], history.pulls, leader)
-        if self.reaches(history, memory, leader, history.stats[_UPPER][challenger] - self.epsilon):
+        if self.arms == 1:
             return 0
-        batch[0] = leader
-        batch[1] = challenger
-        return 2
-
-    def reaches(self, history: History, memory: Any, leader: int, target: float) -> bool:
-        """Whether the leader's running lower bound, at level delta_L / n, is at least ``target``.
-
-        One evaluation of the evidence against ``target`` decides; the bound itself is computed, and remembered, only
-        when that comes close, since an earlier bound can matter only then.
-        """
-        if target <= history.stats[_LOWER][leader]:
-            return True
-        total = history.stats[SUM][leader]
-        pulls = history.pulls[leader]
-        mean = total / pulls
-        if target > mean:
-            return False
-        if self.conjugate:
-            redundancy = self.family.redundancy(total, pulls)
-            short = self.lower_threshold + redundancy - pulls * self.family.divergence(mean, target)
-            if 0.0 < short < _CLOSE:
-                lower = self.family.lower(mean, (self.lower_threshold + redundancy) / pulls)
-                history.stats[_LOWER][leader] = max(history.stats[_LOWER][leader], lower)
-            return short <= 0.0
-        up, growths, weights = memory.up_tilts, memory.up_growths, memory.log_weights
-        short = self.lower_threshold - log_mixture(self.family, target, total, pulls, up, growths, weights)[0]
-        if 0.0 < short < _CLOSE:
-            before = history.stats[_LOWER][leader]
-            history.stats[_LOWER][leader] = tilt_bound(
-                self.family, total, pulls, self.lower_threshold, up, growths, weights, before
-            )
-        return short <= 0.0
+        leader = settled_leader(memory.leaders[1], memory.means, history.state, _LEADER)
+        challenger = runner_up(memory.challengers, history.stats[UPPER], history.pulls, leader)
+        if self.confidence.reaches(history, memory.lookup, leader, history.stats[UPPER][challenger] - self.epsilon):
+            return 0
+        if history.in_flight > 0:
+            challenger = next_challenger(history, history.stats[UPPER], leader, self.family.capacity, challenger)
+        return write_round(history, leader, challenger, self.family.capacity, batch)
 
     def recommend(self, history: History, memory: Any) -> int:
         """The leader: the empirical best arm, of tied ones the one that has led."""
@@ -192,16 +151,32 @@ class CCLUCB(NamedTuple):
             return int(history.state[_LEADER]) - 1
         return empirical_best(history.stats[SUM], history.pulls, history.arms)
 
+    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
+        """The arm's running lower bound, at level delta_L / n."""
+        return self.confidence.lower_now(history, memory.lookup, arm)
+
+    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
+        """The arm's running upper bound, at level delta_u."""
+        return history.stats[UPPER][arm]
+
+    def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
+        """What is proved about the arm now, for the target's alpha and for larger ones (docs/proofs.md, D.4)."""
+        others = [history.stats[UPPER][other] for other in range(history.arms) if other != arm and history.pulls[other]]
+        others += [math.inf] * (self.arms - 1 - len(others))
+        lower = self.lower_bound(history, memory, arm)
+        return rank_claims(self.alpha, lower, others, self.draw_level, self.arms, self.pool, self.upper_level)
+
 
 def design(
     alpha: float,
     epsilon: float,
     delta: float,
-    family: RewardFamily | None = None,
+    family: RewardModel | None = None,
     *,
     bounds: str = "tilt",
     delta_u: float | None = None,
     draw_share: float = 0.9,
+    pool: int = 0,
 ) -> CCLUCB:
     """Constant-confidence LUCB.
 
@@ -210,7 +185,7 @@ def design(
     alpha, epsilon, delta
         The target: a mean within epsilon of the top-alpha fraction, with probability at least 1 - delta.
     family
-        The reward family, Bernoulli by default.
+        The reward model, Bernoulli by default.
     bounds
         ``"tilt"``, one-sided tilt mixtures; or ``"kt"``, two-sided conjugate mixtures.
     delta_u
@@ -218,33 +193,43 @@ def design(
         which spend half their level on the other side.
     draw_share
         delta_A / delta, the part of delta spent on drawing no good arm with a valid bound; the rest is for the
-        leader's lower bound.
+        leader's lower bound. A twentieth of delta_A pays for what can be said about larger alphas before the stop.
+    pool
+        The size of a finite list of candidates that arms are drawn from without replacement; 0 for an endless pool.
 
     Examples
     --------
     >>> design(0.05, 0.05, 0.05).arms
-    112
+    114
     >>> design(0.05, 0.05, 0.05, bounds="kt").arms
-    76
+    78
+    >>> design(0.05, 0.05, 0.05, pool=100).arms
+    85
     """
     alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    conjugate = choice("bounds", bounds, ("tilt", "kt")) == "kt"
-    level = fraction("delta_u", (0.2 if conjugate else 0.45) if delta_u is None else delta_u)
-    share = fraction("draw_share", draw_share)
-    number = arms_constant_confidence(alpha, share * delta, level)
-    law = checked(family)
-    lower_threshold = math.log(number / ((1.0 - share) * delta))
-    possible = not conjugate or lower_threshold <= law.largest_threshold
-    require(possible, "delta", "not be so small with bounds 'kt' for this family", delta)
+    kind = choice("bounds", bounds, ("tilt", "kt"))
+    level = fraction("delta_u", (0.2 if kind == "kt" else 0.45) if delta_u is None else delta_u)
+    draw_level = fraction("draw_share", draw_share) * delta
+    pool = whole("pool", pool, 0)
+    if pool > 0:
+        number, level = arms_of_pool(pool, alpha, rank_level(1, draw_level), level)
+    else:
+        number = arms_constant_confidence(alpha, rank_level(1, draw_level), level)
+    law = checked_model(family)
+    confidence = bounds_for(law, kind, epsilon, math.log(1.0 / level), math.log(number / (delta - draw_level)))
+    if isinstance(confidence, ConjugateBounds):
+        possible = confidence.lower_threshold <= confidence.family.largest_threshold
+        require(possible, "delta", "not be so small with bounds 'kt' for this family", delta)
     return CCLUCB(
         alpha=alpha,
         epsilon=epsilon,
         delta=delta,
         arms=number,
         family=law,
-        upper_threshold=math.log(1.0 / level),
-        lower_threshold=lower_threshold,
-        conjugate=conjugate,
+        confidence=confidence,
+        draw_level=draw_level,
+        upper_level=level,
+        pool=pool,
     )
 
 

@@ -12,44 +12,48 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.core import SUM, Entry, History, RewardFamily
-from topalpha.evidence import gap_grid, gap_upper, log_above, log_below
-from topalpha.families import checked
-from topalpha.rules import empirical_best, fill_means, query_fresh, settled_leader
+from topalpha.algorithms.joint_claims import joint_claims, leader_lower
+from topalpha.claims import FIRST_SHARE
+from topalpha.confidence import evidence_for
+from topalpha.confidence.base import AFTER, PLACE, PULLS_THEN, UPPER, JointEvidence
+from topalpha.core import SUM, WAIT, Claim, Entry, History, RewardModel
+from topalpha.families import checked_model
+from topalpha.rules import (
+    empirical_best,
+    fill_means,
+    has_room,
+    leads_enough,
+    next_challenger,
+    query_fresh,
+    settled_leader,
+    unseen,
+)
 from topalpha.theory import arms_joint
+from topalpha.theory.pool import arms_of_pool, log_all_fail
 from topalpha.tournament import empty_tree, play, rebuild, runner_up
-from topalpha.validate import fraction, positive, require
+from topalpha.validate import fraction, positive, require, whole
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-# The sampling rule and the grids. None of these touches the guarantee; how they were chosen, and how little that is
-# worth beyond the rows it was done on, is in docs/reproduction.md.
-_FIRST_GAP, _GAP_RATIO = 0.6, 2.0  # gaps below x: .6 epsilon, doubled up to the family's largest, weights 1/gap
-_LEADER_GAPS = (0.25, 0.5, 1.0, 2.0)  # gaps above x - epsilon, in units of epsilon
-_LEADER_WEIGHTS = (0.2, 0.3, 0.3, 0.2)
+# The sampling rule. None of these touches the guarantee; how they were chosen, and how little that is worth beyond the
+# rows it was done on, is in docs/reproduction.md.
 _PATIENCE = 0.6  # a leader is registered after .6 variance / epsilon^2 pulls
 _LEAD, _CROWD = 1.3, 4.0  # the leader's share of pulls is 1.3 / (1 + sqrt(open challengers / 4))
 _CELLS = 16
-# Columns of the statistics beside the sum of rewards: the running upper bound; the place j in the order of registration
-# (0: not registered); pulls and sum of rewards at registration.
-_UPPER, _PLACE, _PULLS_THEN, _SUM_THEN = 1, 2, 3, 4
 # Numbers of the state: arms registered, the leader's credit, the time of the next check, the leader's share of pulls,
 # and the leader, from 1.
 _REGISTERED, _CREDIT, _NEXT_CHECK, _SHARE, _LEADER = 0, 1, 2, 3, 4
 
 
 class Memory(NamedTuple):
-    """Scratch: trees of leaders and challengers, grids, and where the stop condition failed last."""
+    """Scratch: trees of leaders and challengers, what evidence looks up, and where the stop condition failed last."""
 
     ready: MutableSequence[int]
     means: MutableSequence[float]
     leaders: MutableSequence[int]
     challengers: MutableSequence[int]
-    gaps: MutableSequence[float]
-    log_weights: MutableSequence[float]
-    leader_gaps: MutableSequence[float]
-    leader_log_weights: MutableSequence[float]
+    lookup: Any
     stack: MutableSequence[int]
     failed: MutableSequence[float]
 
@@ -59,19 +63,21 @@ class JointLUCB(NamedTuple):
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/proofs.md, E).
     ``log_draws`` is n ln c, c = 1/(1 - alpha (1 - delta_u)); ``log_leader``, ``log_challengers`` and ``log_both`` are
-    ln(w delta) for the three weights.
+    ln(.95 w delta) for the three weights. ``pool`` is the size of a finite list, or 0.
     """
 
     alpha: float
     epsilon: float
     delta: float
     arms: int
-    family: RewardFamily
+    family: RewardModel
+    evidence: JointEvidence
     log_delta_u: float
     log_draws: float
     log_leader: float
     log_challengers: float
     log_both: float
+    pool: int
 
     @property
     def name(self) -> str:
@@ -84,9 +90,19 @@ class JointLUCB(NamedTuple):
         return True
 
     @property
+    def independent(self) -> bool:
+        """Whether the proof needs rewards that are independent across arms: yes."""
+        return True
+
+    @property
+    def global_order(self) -> bool:
+        """Whether rewards must count in the order of all pulls: yes (docs/proofs.md, E.2)."""
+        return True
+
+    @property
     def columns(self) -> int:
-        """The sum of rewards, the running upper bound and what is kept of a registration."""
-        return 5
+        """The sum of rewards, the running upper bound, what is kept of a registration and what evidence keeps."""
+        return AFTER + self.evidence.extra
 
     @property
     def numbers(self) -> int:
@@ -99,29 +115,13 @@ class JointLUCB(NamedTuple):
         return 1
 
     def scratch(self, arms: int) -> Memory:
-        """Fresh memory: empty trees and the grids of gaps."""
-        unit = self.family.gap_unit(self.epsilon)
-        gaps = [_FIRST_GAP * unit, _FIRST_GAP * _GAP_RATIO * unit]
-        while gaps[-1] * _GAP_RATIO <= self.family.largest_gap():
-            gaps.append(gaps[-1] * _GAP_RATIO)
-        leader_gaps = [gap * unit for gap in _LEADER_GAPS]
-        if unit == self.epsilon or self.family.highest < math.inf:
-            grid = gap_grid(gaps, [1.0 / gap for gap in gaps])
-            leader = gap_grid(leader_gaps, _LEADER_WEIGHTS)
-        else:  # the scale of the means is unknown: what epsilon is in the family's gaps, too
-            grid = gap_grid(gaps, [1.0] * len(gaps))
-            while leader_gaps[-1] * _GAP_RATIO <= self.family.largest_gap():
-                leader_gaps.append(leader_gaps[-1] * _GAP_RATIO)
-            leader = gap_grid(leader_gaps, [1.0] * len(leader_gaps))
+        """Fresh memory: empty trees and the tables of the evidence."""
         return Memory(
             ready=[0],
             means=[0.0] * arms,
             leaders=empty_tree(arms),
             challengers=empty_tree(arms),
-            gaps=grid.gaps,
-            log_weights=grid.log_weights,
-            leader_gaps=leader.gaps,
-            leader_log_weights=leader.log_weights,
+            lookup=self.evidence.tables(),
             stack=[0] * 128,
             failed=[-math.inf],
         )
@@ -130,57 +130,61 @@ class JointLUCB(NamedTuple):
         """Update N_a, the sum and the running upper bound of the arm."""
         history.pulls[arm] += 1
         history.stats[SUM][arm] += reward
-        pulls = history.pulls[arm]
-        total = history.stats[SUM][arm]
-        before = history.stats[_UPPER][arm] if pulls > 1 else self.family.highest
-        if reward < before:  # a reward at or above the bound is evidence for it, against everything below it
-            before = gap_upper(self.family, total, pulls, -self.log_delta_u, memory.gaps, memory.log_weights, before)
-        history.stats[_UPPER][arm] = before
+        self.evidence.fold(history, memory.lookup, arm, reward)
         if memory.ready[0] == 1:
-            memory.means[arm] = total / pulls
+            memory.means[arm] = history.stats[SUM][arm] / history.pulls[arm]
             play(memory.leaders, memory.means, history.pulls, arm)
-            play(memory.challengers, history.stats[_UPPER], history.pulls, arm)
+            play(memory.challengers, history.stats[UPPER], history.pulls, arm)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
         """Draw n arms, pull each once; then leader or challenger, by a credit, until the certificate holds."""
         if history.arms < self.arms:
             return query_fresh(history.arms, self.arms, batch)
-        if self.arms == 1:
-            return 0
         if memory.ready[0] == 0:
+            if unseen(history.pulls, history.arms):
+                return WAIT
             fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
             rebuild(memory.leaders, memory.means, history.pulls, history.arms)
-            rebuild(memory.challengers, history.stats[_UPPER], history.pulls, history.arms)
+            rebuild(memory.challengers, history.stats[UPPER], history.pulls, history.arms)
             memory.ready[0] = 1
+        if self.arms == 1:
+            return 0
         leader = settled_leader(memory.leaders[1], memory.means, history.state, _LEADER)
-        challenger = runner_up(memory.challengers, history.stats[_UPPER], history.pulls, leader)
+        challenger = runner_up(memory.challengers, history.stats[UPPER], history.pulls, leader)
         self.register(history, leader)
         if history.t >= history.state[_NEXT_CHECK]:
             history.state[_NEXT_CHECK] = history.t + max(4, history.t // 250)
-            if history.stats[_PLACE][leader] > 0.0 and self.certified(history, memory, leader, challenger):
+            if history.stats[PLACE][leader] > 0.0 and self.certified(history, memory, leader, challenger):
                 return 0
             crowd = self.open_above(history, memory, leader, memory.means[leader] + 0.5 * self.epsilon)
             history.state[_SHARE] = _LEAD / (1.0 + math.sqrt(max(crowd, 1) / _CROWD))
         history.state[_CREDIT] += history.state[_SHARE]
-        if history.state[_CREDIT] >= 1.0:
+        if history.in_flight > 0:
+            challenger = next_challenger(history, history.stats[UPPER], leader, self.family.capacity, challenger)
+        lead = history.state[_CREDIT] >= 1.0
+        if lead:
             history.state[_CREDIT] -= 1.0
-            batch[0] = leader
-        else:
-            batch[0] = challenger
-        return 1
+        first = leader if lead and not leads_enough(history, leader) else challenger
+        if not has_room(history, first, self.family.capacity):
+            first = leader if first == challenger else challenger
+        batch[0] = first
+        if has_room(history, first, self.family.capacity):
+            return 1
+        # Leader and challenger are exhausted: whatever comes back may settle it, and if nothing will, it is settled.
+        settled = history.in_flight == 0 and self.certified(history, memory, leader, challenger)
+        return 0 if settled else WAIT
 
     def register(self, history: History, leader: int) -> None:
         """Register a leader that looks settled: from its next pull on it collects evidence of its own."""
         pulls = history.pulls[leader]
-        if history.stats[_PLACE][leader] > 0.0 or pulls < 3:
+        if history.stats[PLACE][leader] > 0.0 or pulls < min(3, self.family.capacity):
             return
-        total = history.stats[SUM][leader]
-        if pulls < _PATIENCE * self.family.spread(total, pulls) / (self.epsilon * self.epsilon):
+        patience = _PATIENCE * self.evidence.noise(history, leader) / (self.epsilon * self.epsilon)
+        if pulls < patience and pulls < self.family.capacity:
             return
         history.state[_REGISTERED] += 1.0
-        history.stats[_PLACE][leader] = history.state[_REGISTERED]
-        history.stats[_PULLS_THEN][leader] = pulls
-        history.stats[_SUM_THEN][leader] = total
+        history.stats[PLACE][leader] = history.state[_REGISTERED]
+        self.evidence.enroll(history, leader)
 
     def open_above(self, history: History, memory: Any, leader: int, level: float) -> int:
         """How many challengers have an upper bound above ``level``."""
@@ -192,7 +196,7 @@ class JointLUCB(NamedTuple):
             height -= 1
             node = memory.stack[height]
             arm = winner[node]
-            if arm < 0 or history.stats[_UPPER][arm] <= level:
+            if arm < 0 or history.stats[UPPER][arm] <= level:
                 continue
             if 2 * node >= len(winner):
                 if arm != leader:
@@ -205,18 +209,12 @@ class JointLUCB(NamedTuple):
 
     def log_leader_evidence(self, history: History, memory: Any, leader: int, x: float) -> float:
         """ln(v_j M_j(x)): evidence, since registration, that the leader's mean exceeds x - epsilon."""
-        place = history.stats[_PLACE][leader]
+        place = history.stats[PLACE][leader]
         weight = 0.95 / (place * (place + 1.0)) + 0.05 / self.arms
-        pulls = history.pulls[leader] - int(history.stats[_PULLS_THEN][leader])
-        total = history.stats[SUM][leader] - history.stats[_SUM_THEN][leader]
         mean = x - self.epsilon
         if mean <= self.family.lowest:
             return math.inf  # no arm's mean is below x - epsilon: no error is possible at this x
-        if pulls == 0:
-            return math.log(weight)
-        return math.log(weight) + log_above(
-            self.family, mean, total, pulls, memory.leader_gaps, memory.leader_log_weights
-        )
+        return math.log(weight) + self.evidence.evidence_above(history, memory.lookup, leader, mean)
 
     def passes(self, leader_evidence: float, challenger_evidence: float) -> bool:
         """w1 v M + w2 C + w3 v M C >= 1/delta, in logs."""
@@ -232,9 +230,11 @@ class JointLUCB(NamedTuple):
 
     def certified(self, history: History, memory: Any, leader: int, challenger: int) -> bool:
         """Whether the stop condition holds for every x, cell by cell."""
-        high = history.stats[_UPPER][challenger]
-        if high == math.inf or history.pulls[leader] <= history.stats[_PULLS_THEN][leader]:
+        high = history.stats[UPPER][challenger]
+        if high == math.inf:
             return False
+        if history.pulls[leader] <= history.stats[PULLS_THEN][leader] and history.pulls[leader] < self.family.capacity:
+            return False  # no evidence of its own yet
         low = self.family.lowest + self.epsilon
         # Where the condition fails at one point it fails on the cell around it; it mostly fails where it failed before.
         if low < memory.failed[0] < high and not self.cell_passes(
@@ -280,7 +280,7 @@ class JointLUCB(NamedTuple):
             height -= 1
             node = memory.stack[height]
             arm = winner[node]
-            if arm < 0 or history.stats[_UPPER][arm] <= left:
+            if arm < 0 or history.stats[UPPER][arm] <= left:
                 continue  # D_b = 1 here and below
             if 2 * node < len(winner):
                 # The largest bounds first: they say least, so that a cell which fails fails early.
@@ -291,8 +291,7 @@ class JointLUCB(NamedTuple):
                 continue
             if arm == leader:
                 continue
-            total, pulls = history.stats[SUM][arm], history.pulls[arm]
-            evidence, _ = log_below(self.family, left, total, pulls, memory.gaps, memory.log_weights)
+            evidence = self.evidence.evidence_below(history, memory.lookup, arm, left)
             challenger_evidence += min(self.log_delta_u + evidence, 0.0)  # D_b <= 1
             if not self.passes(leader_evidence, challenger_evidence):
                 return False
@@ -304,16 +303,29 @@ class JointLUCB(NamedTuple):
             return int(history.state[_LEADER]) - 1
         return empirical_best(history.stats[SUM], history.pulls, history.arms)
 
+    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
+        """What the arm's own evidence proves, if it is registered."""
+        return leader_lower(self, history, memory, arm)
+
+    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
+        """The arm's running upper bound, at level delta_u."""
+        return history.stats[UPPER][arm]
+
+    def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
+        """What is proved about the arm now, for the target's alpha and for larger ones (docs/proofs.md, E.6)."""
+        return joint_claims(self, history, arm)
+
 
 def design(
     alpha: float,
     epsilon: float,
     delta: float,
-    family: RewardFamily | None = None,
+    family: RewardModel | None = None,
     *,
     delta_u: float = 0.65,
     leader_weight: float = 0.15,
     challenger_weight: float = 0.7,
+    pool: int = 0,
 ) -> JointLUCB:
     """LUCB with the joint certificate.
 
@@ -327,30 +339,42 @@ def design(
         How sure each challenger's evidence must be, on its own, to count in full: constant, whatever delta is.
     leader_weight, challenger_weight
         w1 and w2, the shares of the certificate that rest on the leader's evidence alone and on the challengers' alone;
-        the rest, w3, is for both together.
+        the rest, w3, is for both together. A twentieth of delta pays for what can be said about larger alphas before
+        the stop.
+    pool
+        The size of a finite list of candidates that arms are drawn from without replacement; 0 for an endless pool.
 
     Examples
     --------
     >>> design(0.05, 0.05, 0.05).arms
-    190
+    193
+    >>> design(0.05, 0.05, 0.05, pool=100).arms
+    100
     """
     alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
     delta_u = fraction("delta_u", delta_u)
     one, two = fraction("leader_weight", leader_weight), fraction("challenger_weight", challenger_weight)
     require(one + two < 1.0, "leader_weight + challenger_weight", "be less than 1", one + two)
-    number = arms_joint(alpha, delta, delta_u, two)
-    law = checked(family)
+    share = FIRST_SHARE * delta
+    pool = whole("pool", pool, 0)
+    if pool > 0:
+        number, delta_u = arms_of_pool(pool, alpha, two * share, delta_u)
+    else:
+        number = arms_joint(alpha, share, delta_u, two)
+    law = checked_model(family)
     return JointLUCB(
         alpha=alpha,
         epsilon=epsilon,
         delta=delta,
         arms=number,
         family=law,
+        evidence=evidence_for(law, epsilon, -math.log(delta_u)),
         log_delta_u=math.log(delta_u),
-        log_draws=-number * math.log1p(-alpha * (1.0 - delta_u)),
-        log_leader=math.log(one * delta),
-        log_challengers=math.log(two * delta),
-        log_both=math.log((1.0 - one - two) * delta),
+        log_draws=-log_all_fail(pool, alpha, number, delta_u),
+        log_leader=math.log(one * share),
+        log_challengers=math.log(two * share),
+        log_both=math.log((1.0 - one - two) * share),
+        pool=pool,
     )
 
 

@@ -15,10 +15,12 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.core import SUM, Entry, History, RewardFamily
+from topalpha.claims import target_claim
+from topalpha.core import SUM, WAIT, Claim, Entry, History, RewardFamily, RewardModel
 from topalpha.families import checked
-from topalpha.rules import empirical_best, fill_means, query_fresh
+from topalpha.rules import empirical_best, fill_means, query_fresh, unseen
 from topalpha.theory import arms_paper, arms_table, arms_tight, smallest_exploration_constant
+from topalpha.theory.pool import fewest
 from topalpha.tournament import beats, empty_tree, play, rebuild
 from topalpha.validate import choice, fraction, positive, require
 
@@ -71,6 +73,16 @@ class KLLUCB(NamedTuple):
     def name(self) -> str:
         """The name it is registered under."""
         return "kl-lucb"
+
+    @property
+    def independent(self) -> bool:
+        """Whether the proof needs rewards that are independent across arms: no."""
+        return False
+
+    @property
+    def global_order(self) -> bool:
+        """Whether rewards must count in the order of all pulls: no, the order within each arm is enough."""
+        return False
 
     @property
     def columns(self) -> int:
@@ -137,10 +149,12 @@ class KLLUCB(NamedTuple):
         """Draw n arms, pull each once; then pull leader and challenger until B(t) <= epsilon."""
         if history.arms < self.arms:
             return query_fresh(history.arms, self.arms, batch)
+        if memory.ready[0] == 0:
+            if unseen(history.pulls, history.arms):
+                return WAIT
+            self.prepare(history, memory)
         if self.arms == 1:
             return 0
-        if memory.ready[0] == 0:
-            self.prepare(history, memory)
         leader = memory.leaders[1]
         now = self.rate(history.t)
         if self.overlapping_only:
@@ -282,6 +296,25 @@ class KLLUCB(NamedTuple):
         """The empirical best arm."""
         return empirical_best(history.stats[SUM], history.pulls, history.arms)
 
+    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
+        """L_a(t) (label ``kl-lb``)."""
+        pulls = history.pulls[arm]
+        rate = self.rate_of(history, arm, self.rate(history.t))
+        return self.family.lower(history.stats[SUM][arm] / pulls, rate / pulls)
+
+    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
+        """U_a(t) (label ``kl-ub``)."""
+        pulls = history.pulls[arm]
+        rate = self.rate_of(history, arm, self.rate(history.t))
+        return self.family.upper(history.stats[SUM][arm] / pulls, rate / pulls)
+
+    def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
+        """What is proved about the arm now: the smallest epsilon for the target's alpha, once all arms were pulled."""
+        if not self.covered or history.arms < self.arms or unseen(history.pulls, history.arms):
+            return []
+        others = [self.upper_bound(history, memory, other) for other in range(history.arms) if other != arm]
+        return target_claim(self.alpha, self.lower_bound(history, memory, arm), others)
+
 
 _ARMS = {"paper": arms_paper, "tight": arms_tight, "table": arms_table}
 
@@ -290,7 +323,7 @@ def design(
     alpha: float,
     epsilon: float,
     delta: float,
-    family: RewardFamily | None = None,
+    family: RewardModel | None = None,
     *,
     gamma: float = 1.1,
     k1: float | None = None,
@@ -298,6 +331,7 @@ def design(
     arms: str = "paper",
     pull: str = "both",
     refresh: str = "all",
+    pool: int = 0,
 ) -> KLLUCB:
     """(alpha, epsilon)-KL-LUCB with the paper's parameters.
 
@@ -319,6 +353,8 @@ def design(
         ``"both"``, or ``"least"`` to pull only the less sampled of leader and challenger.
     refresh
         ``"all"``, or ``"overlapping"`` to refresh only bounds that overlap the leader's interval (clock t only).
+    pool
+        The size of a finite list of candidates that arms are drawn from without replacement; 0 for an endless pool.
 
     Examples
     --------
@@ -336,7 +372,7 @@ def design(
     least_only = choice("pull", pull, ("both", "least")) == "least"
     overlapping_only = choice("refresh", refresh, ("all", "overlapping")) == "overlapping"
     require(not (own_clock and overlapping_only), "refresh", "be 'all' with clock 'N'", refresh)
-    number = _ARMS[choice("arms", arms, _ARMS)](alpha, delta)
+    number = fewest(_ARMS[choice("arms", arms, _ARMS)](alpha, delta), pool)
     return KLLUCB(
         alpha=alpha,
         epsilon=epsilon,

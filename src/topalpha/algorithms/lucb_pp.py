@@ -14,10 +14,12 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.core import SUM, Entry, History, RewardFamily
+from topalpha.claims import target_claim
+from topalpha.core import ENDLESS, SUM, WAIT, Claim, Entry, History, RewardFamily, RewardModel
 from topalpha.families import checked
-from topalpha.rules import empirical_best, fill_means, query_fresh
+from topalpha.rules import empirical_best, fill_means, next_challenger, query_fresh, unseen, write_round
 from topalpha.theory import arms_tight
+from topalpha.theory.pool import fewest
 from topalpha.tournament import empty_tree, play, rebuild, runner_up
 from topalpha.validate import fraction, positive, require
 
@@ -58,6 +60,16 @@ class LUCBPlusPlus(NamedTuple):
     def covered(self) -> bool:
         """Whether the proof covers this design: always."""
         return True
+
+    @property
+    def independent(self) -> bool:
+        """Whether the proof needs rewards that are independent across arms: no."""
+        return False
+
+    @property
+    def global_order(self) -> bool:
+        """Whether rewards must count in the order of all pulls: no, the order within each arm is enough."""
+        return False
 
     @property
     def columns(self) -> int:
@@ -103,15 +115,17 @@ class LUCBPlusPlus(NamedTuple):
         """Draw n arms, pull each once; then pull leader and challenger until U_b - L_a <= epsilon."""
         if history.arms < self.arms:
             return query_fresh(history.arms, self.arms, batch)
-        if self.arms == 1:
-            return 0
         if memory.ready[0] == 0:
+            if unseen(history.pulls, history.arms):
+                return WAIT
             fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
             for arm in range(history.arms):
                 memory.uppers[arm] = self.mixture_upper(history.stats[SUM][arm], history.pulls[arm])
             rebuild(memory.leaders, memory.means, history.pulls, history.arms)
             rebuild(memory.challengers, memory.uppers, history.pulls, history.arms)
             memory.ready[0] = 1
+        if self.arms == 1:
+            return 0
         leader = memory.leaders[1]
         challenger = runner_up(memory.challengers, memory.uppers, history.pulls, leader)
         target = memory.uppers[challenger] - self.epsilon
@@ -123,17 +137,35 @@ class LUCBPlusPlus(NamedTuple):
             # L_a >= U_b - epsilon, without inverting L_a
             if pulls * self.family.divergence(memory.means[leader], target) >= threshold:
                 return 0
-        batch[0] = leader
-        batch[1] = challenger
-        return 2
+        if history.in_flight > 0:
+            challenger = next_challenger(history, memory.uppers, leader, ENDLESS, challenger)
+        return write_round(history, leader, challenger, ENDLESS, batch)
 
     def recommend(self, history: History, memory: Any) -> int:
         """The empirical best arm."""
         return empirical_best(history.stats[SUM], history.pulls, history.arms)
 
+    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
+        """L_a at level delta/(4n)."""
+        total, pulls = history.stats[SUM][arm], history.pulls[arm]
+        return self.family.lower(total / pulls, (self.lower_threshold + self.family.redundancy(total, pulls)) / pulls)
 
-def design(alpha: float, epsilon: float, delta: float, family: RewardFamily | None = None) -> LUCBPlusPlus:
-    """LUCB++ on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms.
+    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
+        """U_a at level delta/4."""
+        return self.mixture_upper(history.stats[SUM][arm], history.pulls[arm])
+
+    def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
+        """What is proved about the arm now: the smallest epsilon for the target's alpha, once all arms were pulled."""
+        if not self.covered or history.arms < self.arms or unseen(history.pulls, history.arms):
+            return []
+        others = [self.upper_bound(history, memory, other) for other in range(history.arms) if other != arm]
+        return target_claim(self.alpha, self.lower_bound(history, memory, arm), others)
+
+
+def design(
+    alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, *, pool: int = 0
+) -> LUCBPlusPlus:
+    """LUCB++ on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on the whole of a finite list of ``pool`` candidates.
 
     Examples
     --------
@@ -141,7 +173,7 @@ def design(alpha: float, epsilon: float, delta: float, family: RewardFamily | No
     72
     """
     alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    number = arms_tight(alpha, delta)
+    number = fewest(arms_tight(alpha, delta), pool)
     law = checked(family)
     lower_threshold = math.log(4.0 * number / delta)
     require(lower_threshold <= law.largest_threshold, "delta", "not be so small for this family", delta)

@@ -139,20 +139,25 @@ def controls() -> Iterator[Cell]:
     yield Cell(THIN_TOP, _without_union_bound(_designed("cc-lucb", THIN_TOP, draw_share=0.1)), "union bound dropped")
     for name, loose in _LOOSE.items():
         yield Cell(case, _replace(_designed(name, case), **loose), "levels far too loose")
+    right = _designed("cc-lucb", case)
+    yield Cell(case, _with_thresholds(right, upper_threshold=0.05, lower_threshold=0.05), "levels far too loose")
 
 
 #: Thresholds without their logarithms of 1/delta and of the number of arms.
 _LOOSE: dict[str, dict[str, float]] = {
     "kl-lucb": {"offset": -3.0, "gamma": 0.0},
     "lucb++": {"upper_threshold": -1.0, "lower_threshold": -1.0},
-    "cc-lucb": {"upper_threshold": 0.05, "lower_threshold": 0.05},
     "joint-lucb": {"log_leader": 3.0},
 }
 
 
 def _without_union_bound(algorithm: Any) -> Algorithm:
     """Lower bounds that hold for each arm, but not for all of them at once."""
-    return _replace(algorithm, lower_threshold=algorithm.lower_threshold - math.log(algorithm.arms))
+    return _with_thresholds(algorithm, lower_threshold=algorithm.confidence.lower_threshold - math.log(algorithm.arms))
+
+
+def _with_thresholds(algorithm: Any, **thresholds: float) -> Algorithm:
+    return _replace(algorithm, confidence=algorithm.confidence._replace(**thresholds))
 
 
 def _replace(algorithm: Any, **fields: Any) -> Algorithm:

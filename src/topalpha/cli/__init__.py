@@ -15,7 +15,10 @@ from topalpha.cli.audit import audit
 from topalpha.cli.bounds import bounds
 from topalpha.cli.demo import demo
 from topalpha.cli.listing import listing
+from topalpha.cli.plan import plan
 from topalpha.cli.program import Program
+from topalpha.cli.records import export, show, verify
+from topalpha.cli.run import resume, run
 from topalpha.cli.simulate import simulate
 from topalpha.cli.table1 import table1
 
@@ -35,5 +38,5 @@ def main(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (demo, simulate, table1, bounds, audit, listing):
+for _command in (demo, plan, run, resume, show, verify, export, simulate, table1, bounds, audit, listing):
     main.add_command(_command)

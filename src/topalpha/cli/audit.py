@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from topalpha.audit import Equality, Judgement
+    from topalpha.audit.survival import Survival
+
+# How often a search is killed: one pull at a time, and four at a time.
+_KILLS, _MORE_KILLS = 3, 25
 
 
 @click.command()
@@ -26,26 +30,33 @@ def audit(full: bool, runs: int, seed: int, workers: int | None, json_target: st
     """Check on hard reservoirs that every guaranteed algorithm errs with probability at most delta.
 
     Each verdict is an exact binomial test. Algorithms made wrong on purpose are among those tested, and must be found
-    out. Then compiled and interpreted runs are compared, bit by bit, for every algorithm and family. The exit code is 1
-    if anything is not as it should be.
+    out. Then compiled and interpreted runs are compared, bit by bit, for every algorithm and family, and searches are
+    killed at random moments and resumed. The exit code is 1 if anything is not as it should be.
     """
     with delivery(json_target) as deliver:
         from topalpha.audit import FALSE_ALARM, cells, controls, equality, judge
         from topalpha.audit.replay import matrix
+        from topalpha.audit.survival import survive
 
         tested = [*cells(full), *controls()]
         guaranteed = sum(not cell.control for cell in tested)
         pairs = list(matrix(full))
         judgements: list[Judgement] = []
         equalities: list[Equality] = []
-        with progress(len(tested) + len(pairs), "audit") as advance:
+        survivals: list[Survival] = []
+        widths = (1, 4)
+        with progress(len(tested) + len(pairs) + len(widths), "audit") as advance:
             for cell in tested:
                 judgements.append(judge(cell, runs, seed, workers))
                 advance(1)
             for algorithm, reservoir in pairs:
                 equalities.extend(equality(algorithm, reservoir, one) for one in range(seed, seed + (5 if full else 1)))
                 advance(1)
+            for width in widths:
+                survivals.append(survive(_MORE_KILLS if full else _KILLS, seed, width=width))
+                advance(1)
         passed = all(one.as_expected for one in judgements) and all(one.identical for one in equalities)
+        passed = passed and all(one.survived for one in survivals)
         deliver(
             {
                 "passed": passed,
@@ -54,14 +65,21 @@ def audit(full: bool, runs: int, seed: int, workers: int | None, json_target: st
                 "cells": [one.to_dict() for one in judgements if not one.cell.control],
                 "controls": [one.to_dict() for one in judgements if one.cell.control],
                 "equality": [one.to_dict() for one in equalities],
+                "survival": [one.to_dict() for one in survivals],
             }
         )
     if json_target != "-":
-        show(judgements, equalities, FALSE_ALARM, passed)
+        show(judgements, equalities, survivals, FALSE_ALARM, passed)
     return 0 if passed else FAILED
 
 
-def show(judgements: list[Judgement], equalities: list[Equality], false_alarm: float, passed: bool) -> None:
+def show(
+    judgements: list[Judgement],
+    equalities: list[Equality],
+    survivals: list[Survival],
+    false_alarm: float,
+    passed: bool,
+) -> None:
     """Two tables and the conclusion."""
     from rich.markup import escape
 
@@ -76,6 +94,14 @@ def show(judgements: list[Judgement], equalities: list[Equality], false_alarm: f
     page.print(f"Compiled and interpreted runs: {len(equalities) - len(different)} of {len(equalities)} bit-identical.")
     for one in different:
         page.print(f"  [red]{one.algorithm}, {one.family}, {one.reservoir}: {escape(one.difference)}[/red]")
+    for survival in survivals:
+        fate = (
+            "nothing lost, nothing counted twice" if survival.survived else f"[red]{escape(survival.difference)}[/red]"
+        )
+        page.print(
+            f"Searches killed {survival.kills} times, {survival.width} pulls at a time: {survival.pulls:,} pulls, "
+            f"{survival.repeated} of them in flight and evaluated again; {fate}."
+        )
     page.print(
         f"A sound algorithm is called NOT compatible with probability at most {false_alarm:g} per line, "
         f"{false_alarm * len(guaranteed):.2g} in the whole audit."

@@ -52,7 +52,9 @@ def bounds(
     rewards = inputs.family_of(family)
     law = inputs.reservoir_of(reservoir, at_most, clip, rewards)
     with refusals():
-        found = calculate(law, alpha, epsilon, delta, rewards, gamma)
+        from topalpha.families import checked
+
+        found = calculate(law, alpha, epsilon, delta, checked(rewards), gamma)
     with delivery(json_target) as deliver:
         deliver(found)
     if json_target != "-":

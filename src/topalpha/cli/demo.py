@@ -16,8 +16,8 @@ from topalpha.cli.output import console, delivery, progress, share
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from topalpha.ask_tell import Pull, Search
     from topalpha.core import Algorithm
-    from topalpha.search import Pull, Search
 
 #: The pool, which the search does not know: success rates of candidates, few of them good.
 RESERVOIR, AT_MOST = "beta(1,2)", 0.95

@@ -12,7 +12,7 @@ from topalpha.cli.program import refusals
 from topalpha.validate import fraction, positive, real, require, whole
 
 if TYPE_CHECKING:
-    from topalpha.core import Algorithm, Entry, RewardFamily
+    from topalpha.core import Algorithm, Entry, RewardModel
     from topalpha.reservoirs import Reservoir
 
     ParameterType = click.ParamType[Any]
@@ -112,7 +112,7 @@ def runs_option(default: int) -> Callable[[Decorated], Decorated]:
     return click.option("--runs", type=COUNT, default=default, show_default=True, help="Independent runs.")
 
 
-def family_of(text: str) -> RewardFamily:
+def family_of(text: str) -> RewardModel:
     """The family that the text names.
 
     Examples
@@ -126,7 +126,7 @@ def family_of(text: str) -> RewardFamily:
         return parse_family(text)
 
 
-def reservoir_of(text: str, at_most: float | None, clip: float | None, family: RewardFamily) -> Reservoir:
+def reservoir_of(text: str, at_most: float | None, clip: float | None, family: RewardModel) -> Reservoir:
     """The reservoir that the text names, if its means are means of the family.
 
     Examples
@@ -147,7 +147,7 @@ def reservoir_of(text: str, at_most: float | None, clip: float | None, family: R
 
 
 def design_of(
-    name: str, alpha: float, epsilon: float, delta: float, family: RewardFamily, options: Sequence[str]
+    name: str, alpha: float, epsilon: float, delta: float, family: RewardModel, options: Sequence[str]
 ) -> tuple[Algorithm, dict[str, Any]]:
     """The algorithm for this target, and its options as they were read.
 
@@ -164,6 +164,18 @@ def design_of(
         return design(name, alpha, epsilon, delta, family, **chosen), chosen
 
 
+def settable(one: Entry) -> dict[str, Any]:
+    """The options of an algorithm with their defaults; the size of a list of candidates follows from the list.
+
+    Examples
+    --------
+    >>> from topalpha.algorithms import entry
+    >>> list(settable(entry("cc-lucb")))
+    ['bounds', 'delta_u', 'draw_share']
+    """
+    return {name: value for name, value in (one.design.__kwdefaults__ or {}).items() if name != "pool"}
+
+
 def read_options(one: Entry, texts: Sequence[str]) -> dict[str, Any]:
     """The options of an algorithm from texts ``name=value``, each read as its default is.
 
@@ -176,7 +188,7 @@ def read_options(one: Entry, texts: Sequence[str]) -> dict[str, Any]:
     Traceback (most recent call last):
     ValueError: clock must be one of t, N, got 's'
     """
-    defaults = one.design.__kwdefaults__ or {}
+    defaults = settable(one)
     chosen: dict[str, Any] = {}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))

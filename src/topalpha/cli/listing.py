@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -40,7 +41,7 @@ def algorithms() -> list[dict[str, Any]]:
             "proof": one.proof,
             "options": {
                 name: {"default": default, "choices": list(one.options[name]) if name in one.options else None}
-                for name, default in (one.design.__kwdefaults__ or {}).items()
+                for name, default in inputs.settable(one).items()
             },
         }
         for one in ALGORITHMS
@@ -48,22 +49,31 @@ def algorithms() -> list[dict[str, Any]]:
 
 
 def families() -> list[dict[str, Any]]:
-    """The reward families.
+    """The reward models, and how they are written.
 
     Examples
     --------
     >>> families()[1]["name"], families()[1]["parameters"]
     ('gaussian', {'sigma': 1.0, 'highest': inf})
     """
-    from topalpha.families import FAMILIES
+    from topalpha.families import MODELS
 
+    known = {"lo": None, "hi": None}
+    rewards = "Any rewards between lo and hi, in their own units (for `topalpha run`)."
+    return [
+        *_models(MODELS),
+        {"name": "range", "parameters": known, "rewards": rewards},
+    ]
+
+
+def _models(models: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
             "parameters": {field: kind._field_defaults.get(field) for field in kind._fields},
             "rewards": (kind.__doc__ or "").strip().partition("\n")[0],
         }
-        for name, kind in FAMILIES.items()
+        for name, kind in models.items()
     ]
 
 

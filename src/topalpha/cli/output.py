@@ -151,3 +151,16 @@ def share(value: float) -> str:
     ('5%', '1.23%', '0.0001%')
     """
     return f"{float(f'{100.0 * value:.3g}'):.10g}%"
+
+
+def escape(text: str) -> str:
+    r"""The text as it is, whatever brackets it has: those would be markup.
+
+    Examples
+    --------
+    >>> escape("[red]")
+    '\\[red]'
+    """
+    from rich.markup import escape as as_it_is
+
+    return as_it_is(text)

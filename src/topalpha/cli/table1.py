@@ -96,7 +96,7 @@ def distribute(names: list[str], options: tuple[str, ...]) -> dict[str, list[str
     """
     from topalpha.algorithms import entry
 
-    known = {name: entry(name).design.__kwdefaults__ or {} for name in names}
+    known = {name: inputs.settable(entry(name)) for name in names}
     require(len(known) == len(names), "algorithms", "be named once each", ",".join(names))
     given: dict[str, list[str]] = {name: [] for name in known}
     for text in options:

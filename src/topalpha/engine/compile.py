@@ -21,11 +21,22 @@ from numba.extending import overload_attribute, overload_method, register_jitabl
 
 import topalpha
 from topalpha import bounds, evidence, rules, tournament
+from topalpha.confidence import bernstein, shifts, student, student_law
 from topalpha.families import draws, scale
 from topalpha.validate import require
 
 #: Modules whose plain functions rule bodies may call.
-SHARED_MODULES: tuple[ModuleType, ...] = (tournament, rules, bounds, evidence, scale)
+SHARED_MODULES: tuple[ModuleType, ...] = (
+    tournament,
+    rules,
+    bounds,
+    evidence,
+    scale,
+    shifts,
+    student,
+    student_law,
+    bernstein,
+)
 
 # Compiled code borrows its arrays from a caller that keeps them alive. Counting references instead would cost an atomic
 # increment and decrement per array and call: more than all the mathematics of a round.

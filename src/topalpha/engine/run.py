@@ -30,6 +30,7 @@ def _advance(
     pulls: Any,
     stats: Any,
     state: Any,
+    pending: Any,
     memory: Any,
     rng: Any,
     reward_rng: Any,
@@ -41,7 +42,7 @@ def _advance(
     status = OUT_OF_BUDGET
     while t < budget:
         if following == planned:
-            history = History(t, arms, pulls, stats, state)
+            history = History(t, arms, pulls, stats, state, pending, 0, pending, state)
             planned = algorithm.plan(history, memory, rng, batch)
             following = 0
             if planned == 0:
@@ -62,7 +63,7 @@ def _advance(
         following += 1
         t += 1
         reward = world.sample(means[arm], reward_rng)
-        algorithm.observe(History(t, arms, pulls, stats, state), memory, arm, reward)
+        algorithm.observe(History(t, arms, pulls, stats, state, pending, 0, pending, state), memory, arm, reward)
     control[_T], control[_ARMS], control[_NEXT], control[_PLANNED] = t, arms, following, planned
     return status
 
@@ -74,13 +75,13 @@ def _loop(classes: tuple[type, ...]) -> Any:
 
 
 def _arrays(memory: Any) -> Any:
-    """The same tuple with arrays in place of lists."""
-    kind = type(memory)
-    return kind(*(np.array(column, dtype=np.float64 if _holds_floats(column) else np.int64) for column in memory))
+    """The same tuple with arrays in place of lists; a tuple in it likewise."""
+    return type(memory)(*(_arrays(part) if isinstance(part, tuple) else _array(part) for part in memory))
 
 
-def _holds_floats(column: list[Any]) -> bool:
-    return len(column) > 0 and isinstance(column[0], float)
+def _array(column: list[Any]) -> NDArray[Any]:
+    holds_floats = len(column) > 0 and isinstance(column[0], float)
+    return np.array(column, dtype=np.float64 if holds_floats else np.int64)
 
 
 class Run:
@@ -101,6 +102,7 @@ class Run:
         self.batch: NDArray[np.int64] = np.zeros(max(algorithm.width, 1), dtype=np.int64)
         self.control: NDArray[np.int64] = np.zeros(4, dtype=np.int64)
         self.state: NDArray[np.float64] = np.zeros(algorithm.numbers)
+        self.pending: NDArray[np.int64] = np.zeros(1, dtype=np.int64)  # nothing is ever in flight here
         self.means: NDArray[np.float64] = np.zeros(0)
         self.pulls: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self.stats: tuple[NDArray[np.float64], ...] = tuple(np.zeros(0) for _ in range(algorithm.columns))
@@ -132,6 +134,7 @@ class Run:
             self.pulls,
             self.stats,
             self.state,
+            self.pending,
             self.memory,
             rng,
             reward_rng,
@@ -145,7 +148,8 @@ class Run:
     @property
     def history(self) -> History:
         """The history as rules see it."""
-        columns: Any = (self.pulls, self.stats, self.state)  # arrays serve as the sequences that rules index
+        # Arrays serve as the sequences that rules index.
+        columns: Any = (self.pulls, self.stats, self.state)
         return History(int(self.control[_T]), int(self.control[_ARMS]), *columns)
 
     def recommend(self) -> int:

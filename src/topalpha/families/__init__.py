@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from topalpha.core import RewardFamily
+from typing import Any
+
+from topalpha.core import RewardFamily, RewardModel
 from topalpha.families.bernoulli import Bernoulli
 from topalpha.families.exponential import Exponential
 from topalpha.families.gamma import Gamma
 from topalpha.families.gaussian import Gaussian
+from topalpha.families.low_variance import LowVariance
+from topalpha.families.mirrored import Mirrored
+from topalpha.families.normal import Normal
+from topalpha.families.pass_fail import PassFail
 from topalpha.families.poisson import Poisson
 from topalpha.validate import choice, require
 
 __all__ = [
     "FAMILIES",
+    "MODELS",
     "Bernoulli",
     "Exponential",
     "Gamma",
     "Gaussian",
+    "LowVariance",
+    "Mirrored",
+    "Normal",
+    "PassFail",
     "Poisson",
     "checked",
+    "checked_model",
     "describe",
     "parse_family",
+    "read_numbers",
 ]
 
-#: Every family by name; a name is what :func:`parse_family` reads.
+#: One-parameter families (or rewards that one dominates) by name: every algorithm takes them.
 FAMILIES: dict[str, type[Bernoulli | Gaussian | Poisson | Exponential | Gamma]] = {
     "bernoulli": Bernoulli,
     "gaussian": Gaussian,
@@ -31,34 +44,60 @@ FAMILIES: dict[str, type[Bernoulli | Gaussian | Poisson | Exponential | Gamma]] 
     "gamma": Gamma,
 }
 
+#: Every model of rewards by name; a name is what :func:`parse_family` reads. Those that are no one-parameter families
+#: have bounds for cc-lucb, and all but ``normal`` evidence for joint-lucb.
+MODELS: dict[str, Any] = {
+    **FAMILIES,
+    "pass-fail": PassFail,
+    "normal": Normal,
+    "low-variance": LowVariance,
+    "mirrored": Mirrored,
+}
+
 _SHAPE = "be a name with numbers, such as gamma(shape=2,highest=3)"
 
 
-def parse_family(text: str) -> Bernoulli | Gaussian | Poisson | Exponential | Gamma:
+def parse_family(text: str) -> RewardModel:
     """Read a family and its parameters from text such as ``gamma(shape=2,highest=3)`` or ``gamma(2,3)``.
 
     Examples
     --------
     >>> parse_family("gaussian(sigma=0.5)")
     Gaussian(sigma=0.5, highest=inf)
+    >>> parse_family("mirrored(poisson(3))")
+    Mirrored(family=Poisson(highest=3.0))
     >>> parse_family("laplace")
     Traceback (most recent call last):
-    ValueError: family must be one of bernoulli, gaussian, poisson, exponential, gamma, got 'laplace'
-    """
+    ValueError: family must be one of bernoulli, gaussian, poisson, exponential, gamma, pass-fail, normal, low-variance, mirrored, got 'laplace'
+    """  # noqa: E501 - the message is one line
     name, opened, inside = text.strip().partition("(")
-    kind = FAMILIES[choice("family", name.strip(), FAMILIES)]
+    kind = MODELS[choice("family", name.strip(), MODELS)]
     if opened:
         require(inside.endswith(")"), "family", _SHAPE, text)
-    numbers = _parameters(text, kind._fields, inside.removesuffix(")"))
-    missing = [field for field in kind._fields if field not in numbers and field not in kind._field_defaults]
-    require(not missing, "family", f"say its {' and '.join(missing)}", text)
-    family = kind(**numbers)
+    family: RewardModel
+    if kind is Mirrored:
+        require(bool(opened), "family", "say what is mirrored, such as mirrored(poisson(3))", text)
+        family = Mirrored(checked(parse_family(inside.removesuffix(")"))))
+    else:
+        numbers: dict[str, Any] = read_numbers(text, kind._fields, inside.removesuffix(")"))
+        missing = [field for field in kind._fields if field not in numbers and field not in kind._field_defaults]
+        require(not missing, "family", f"say its {' and '.join(missing)}", text)
+        if kind is PassFail:
+            items = numbers["items"]
+            numbers["items"] = int(items) if items.is_integer() else items
+        family = kind(**numbers)
     family.check_parameters()
     return family
 
 
-def _parameters(text: str, fields: tuple[str, ...], inside: str) -> dict[str, float]:
-    """The numbers by field; those without a name come first, in the order of the fields."""
+def read_numbers(text: str, fields: tuple[str, ...], inside: str) -> dict[str, float]:
+    """The numbers by field; those without a name come first, in the order of the fields.
+
+    Examples
+    --------
+    >>> read_numbers("gamma(2,highest=3)", ("shape", "highest"), "2,highest=3")
+    {'shape': 2.0, 'highest': 3.0}
+    """
     numbers: dict[str, float] = {}
     named = False
     for place, part in enumerate(inside.split(",") if inside.strip() else []):
@@ -75,18 +114,20 @@ def _parameters(text: str, fields: tuple[str, ...], inside: str) -> dict[str, fl
     return numbers
 
 
-def describe(family: RewardFamily) -> str:
+def describe(family: RewardModel) -> str:
     """The text from which :func:`parse_family` makes this family again; parameters at their defaults are left out.
 
     Examples
     --------
-    >>> describe(Gaussian(sigma=0.5)), describe(Bernoulli())
-    ('gaussian(sigma=0.5)', 'bernoulli')
+    >>> describe(Gaussian(sigma=0.5)), describe(Bernoulli()), describe(Mirrored(Poisson(3.0)))
+    ('gaussian(sigma=0.5)', 'bernoulli', 'mirrored(poisson(highest=3.0))')
     """
-    names = {kind: name for name, kind in FAMILIES.items()}
-    kind = type(family)
+    names = {kind: name for name, kind in MODELS.items()}
+    kind: Any = type(family)
     if kind not in names:
-        return kind.__name__
+        return str(kind.__name__)
+    if isinstance(family, Mirrored):
+        return f"mirrored({describe(family.family)})"
     parameters = [
         f"{field}={getattr(family, field)!r}"
         for field in kind._fields
@@ -95,8 +136,26 @@ def describe(family: RewardFamily) -> str:
     return names[kind] + (f"({','.join(parameters)})" if parameters else "")
 
 
-def checked(family: RewardFamily | None) -> RewardFamily:
-    """The family, Bernoulli if there is none, with its parameters checked.
+def checked_model(family: RewardModel | None) -> RewardModel:
+    """The model, Bernoulli if there is none, with its parameters checked.
+
+    Examples
+    --------
+    >>> checked_model(None)
+    Bernoulli(highest=1.0)
+    >>> checked_model(PassFail(0))
+    Traceback (most recent call last):
+    ValueError: items must be a whole number of at least 1, got 0
+    """
+    if family is None:
+        return Bernoulli()
+    require(isinstance(family, RewardModel), "family", "be a reward family (parse_family reads one from text)", family)
+    family.check_parameters()
+    return family
+
+
+def checked(family: RewardModel | None) -> RewardFamily:
+    """The family, Bernoulli if there is none, with its parameters checked: one with divergences, or none at all.
 
     Examples
     --------
@@ -105,9 +164,12 @@ def checked(family: RewardFamily | None) -> RewardFamily:
     >>> checked(Gaussian(sigma=-1.0))
     Traceback (most recent call last):
     ValueError: sigma must be positive and finite, got -1.0
+    >>> checked(Normal())
+    Traceback (most recent call last):
+    ValueError: family must be a one-parameter family for kl-lucb and lucb++; use cc-lucb, got 'normal'
     """
-    if family is None:
-        return Bernoulli()
-    require(isinstance(family, RewardFamily), "family", "be a reward family (parse_family reads one from text)", family)
-    family.check_parameters()
-    return family
+    model = checked_model(family)
+    if not isinstance(model, RewardFamily):
+        condition = "be a one-parameter family for kl-lucb and lucb++; use cc-lucb"
+        raise ValueError(f"family must {condition}, got {describe(model)!r}")
+    return model

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from topalpha.core import ENDLESS
 from topalpha.families.scale import log_gamma
 from topalpha.validate import require
 
@@ -41,6 +42,11 @@ class Bernoulli(NamedTuple):
     def lowest(self) -> float:
         """0, the smallest mean."""
         return 0.0
+
+    @property
+    def capacity(self) -> int:
+        """No limit."""
+        return ENDLESS
 
     @property
     def largest_threshold(self) -> float:
@@ -226,6 +232,12 @@ class Bernoulli(NamedTuple):
                 return math.inf
             result += failures * math.log((1.0 - alternative) / (1.0 - mean))
         return result
+
+    def log_ratio_since(
+        self, alternative: float, mean: float, total: float, pulls: int, total_then: float, pulls_then: int
+    ) -> float:
+        """The same from later rewards only: they are independent of the earlier ones."""
+        return self.log_ratio(alternative, mean, total - total_then, pulls - pulls_then)
 
     def sample(self, mean: float, rng: Generator) -> float:
         """1 with probability ``mean``, else 0."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from topalpha.core import ENDLESS
 from topalpha.families.scale import (
     reach,
     scale_ceiling,
@@ -47,6 +48,11 @@ class Gamma(NamedTuple):
     def lowest(self) -> float:
         """0, the smallest mean."""
         return 0.0
+
+    @property
+    def capacity(self) -> int:
+        """No limit."""
+        return ENDLESS
 
     @property
     def largest_threshold(self) -> float:
@@ -132,6 +138,12 @@ class Gamma(NamedTuple):
     def log_ratio(self, alternative: float, mean: float, total: float, pulls: int) -> float:
         """k N ln(x/y) - k S (1/y - 1/x), with y the alternative and x the mean."""
         return scale_log_ratio(self.shape, alternative, mean, total, pulls)
+
+    def log_ratio_since(
+        self, alternative: float, mean: float, total: float, pulls: int, total_then: float, pulls_then: int
+    ) -> float:
+        """The same from later rewards only: they are independent of the earlier ones."""
+        return self.log_ratio(alternative, mean, total - total_then, pulls - pulls_then)
 
     def sample(self, mean: float, rng: Generator) -> float:
         """A gamma reward."""

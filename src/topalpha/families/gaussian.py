@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from topalpha.core import ENDLESS
 from topalpha.families.scale import OUTWARD, SPARE
 from topalpha.validate import positive, real, require
 
@@ -39,6 +40,11 @@ class Gaussian(NamedTuple):
     def lowest(self) -> float:
         """-inf: means are not bounded below."""
         return -math.inf
+
+    @property
+    def capacity(self) -> int:
+        """No limit."""
+        return ENDLESS
 
     @property
     def largest_threshold(self) -> float:
@@ -147,6 +153,12 @@ class Gaussian(NamedTuple):
         """(y - x)(S - N (x + y)/2) / sigma^2."""
         middle = 0.5 * (alternative + mean)
         return (alternative - mean) * (total - pulls * middle) / (self.sigma * self.sigma)
+
+    def log_ratio_since(
+        self, alternative: float, mean: float, total: float, pulls: int, total_then: float, pulls_then: int
+    ) -> float:
+        """The same from later rewards only: they are independent of the earlier ones."""
+        return self.log_ratio(alternative, mean, total - total_then, pulls - pulls_then)
 
     def sample(self, mean: float, rng: Generator) -> float:
         """A normal reward."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from topalpha.core import ENDLESS
 from topalpha.families.draws import draw_poisson
 from topalpha.families.scale import (
     OUTWARD,
@@ -47,6 +48,11 @@ class Poisson(NamedTuple):
     def lowest(self) -> float:
         """0, the smallest mean."""
         return 0.0
+
+    @property
+    def capacity(self) -> int:
+        """No limit."""
+        return ENDLESS
 
     @property
     def largest_threshold(self) -> float:
@@ -189,6 +195,12 @@ class Poisson(NamedTuple):
                 return math.inf
             result += total * (math.log(alternative) - math.log(mean))
         return result
+
+    def log_ratio_since(
+        self, alternative: float, mean: float, total: float, pulls: int, total_then: float, pulls_then: int
+    ) -> float:
+        """The same from later rewards only: they are independent of the earlier ones."""
+        return self.log_ratio(alternative, mean, total - total_then, pulls - pulls_then)
 
     def sample(self, mean: float, rng: Generator) -> float:
         """A Poisson count."""

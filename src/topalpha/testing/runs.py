@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from topalpha.ask_tell import Pull, Search
 from topalpha.core import SUM, Algorithm, History
 from topalpha.reservoirs import Reservoir
-from topalpha.search import Pull, Search
 from topalpha.simulation import Means, interpret
 from topalpha.streams import run_seed, streams
 from topalpha.testing.ensure import ensure
@@ -177,14 +177,7 @@ def replayed(algorithm: Algorithm, record: Sequence[Step], seed: int = 0, run: i
     position = 0
     while (pull := search.ask()) is not None:
         asked: list[Pull] = [pull]
-        for step in record[position + 1 :]:
-            try:
-                following = search.ask()
-            except RuntimeError:  # the round is complete
-                break
-            if following is None or following.arm != step.arm:
-                raise AssertionError("a replay must ask for the recorded arms")
-            asked.append(following)
+        asked.extend(search.ask_many(search.planned))
         for offset in reversed(range(len(asked))):
             ensure(position + offset < len(record), "a replay must stop where its record ends")
             step = record[position + offset]

@@ -1,0 +1,295 @@
+"""The certificate: what was proved, about which law, under which assumptions, from which data."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from topalpha import __version__
+from topalpha.algorithms import entry
+from topalpha.ask_tell import Search
+from topalpha.core import SUM, Claim
+from topalpha.task import Task
+from topalpha.validate import require
+
+#: Why a search ended, in words; any other reason speaks for itself.
+REASONS = {
+    "stopped": "the stopping rule was met",
+    "pulls": "the budget of pulls was spent",
+    "seconds": "the budget of seconds was spent",
+    "cost": "the budget of costs was spent",
+    "interrupted": "it was interrupted",
+    "failed": "a pull failed",
+    "message": "it was told to end",
+    "running": "it is still running",
+}
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a search has proved.
+
+    Attributes
+    ----------
+    statement
+        All of it in words.
+    arm, candidate
+        The recommended arm and its candidate, as JSON or as text.
+    alpha, epsilon, delta
+        What was asked for.
+    claims
+        What is proved: pairs of alpha and epsilon, all true at once with probability at least 1 - delta. The first is
+        the one asked for if the stopping rule was met. Empty if nothing is proved.
+    law, minimise
+        Which law the claims are about, and whether its top are small rewards.
+    assumptions
+        Without these nothing is proved.
+    algorithm, options, bounds, levels, proof
+        What stopped the search: the algorithm, the kind of its bounds, all numbers of its design, and where its proof
+        stands.
+    arms, pulls
+        Candidates drawn and rewards that count.
+    mean, at_worst, others_at_best
+        The arm's empirical mean, the worst its mean may be, and the best that any other arm's may be.
+    reason
+        Why the search ended.
+    failures
+        How often a failed pull was tried again or counted as the worst reward.
+    seed, version, digest
+        Where randomness came from, which version of the package, and a fingerprint of all that was recorded.
+
+    Examples
+    --------
+    >>> from topalpha.task import Task
+    >>> task = Task(0.3, 0.4, 0.2, algorithm="cc-lucb")
+    >>> search = Search(task.design())
+    >>> while (pull := search.ask()) is not None:
+    ...     search.tell(pull, float(pull.arm == 2))
+    >>> certificate = certify(search, task, "stopped")
+    >>> certificate.arm, certificate.claims
+    (2, (Claim(alpha=0.3, epsilon=0.4),))
+    >>> Certificate.from_dict(json.loads(certificate.to_json())) == certificate
+    True
+    """
+
+    statement: str
+    arm: int
+    candidate: Any
+    alpha: float
+    epsilon: float
+    delta: float
+    claims: tuple[Claim, ...]
+    law: str
+    minimise: bool
+    assumptions: tuple[str, ...]
+    algorithm: str
+    options: dict[str, Any]
+    bounds: str
+    levels: dict[str, float]
+    proof: str
+    arms: int
+    pulls: int
+    mean: float
+    at_worst: float | None
+    others_at_best: float | None
+    reason: str
+    failures: dict[str, int]
+    seed: int
+    version: str
+    digest: str | None = None
+
+    @property
+    def proved(self) -> bool:
+        """Whether what was asked for is proved."""
+        return self.reason == "stopped" and bool(self.claims)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        values = asdict(self)
+        values["claims"] = [claim._asdict() for claim in self.claims]
+        values["assumptions"] = list(self.assumptions)
+        return values
+
+    def to_json(self) -> str:
+        """As strict JSON."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Certificate:
+        """The certificate that :meth:`to_dict` gave."""
+        known = set(cls.__dataclass_fields__)
+        require(set(values) == known, "certificate", f"have exactly the entries {', '.join(sorted(known))}", values)
+        claims = tuple(Claim(**claim) for claim in values["claims"])
+        return cls(**{**values, "claims": claims, "assumptions": tuple(values["assumptions"])})
+
+
+def certify(
+    search: Search,
+    task: Task,
+    reason: str,
+    candidates: Sequence[Any] = (),
+    actions: Iterable[str] = (),
+    digest: str | None = None,
+    version: str = __version__,
+) -> Certificate:
+    """The certificate of a search as it stands; ``actions`` are what was done about each failed pull."""
+    arm = search.best if search.stopped else strongest(search)
+    history, algorithm, model = search.history, search.algorithm, search.model
+    claims = proved_claims(search, arm)
+    lower = search.lower(arm)
+    uppers = [search.upper(other) for other in range(history.arms) if other != arm and history.pulls[other]]
+    missing = history.arms < algorithm.arms or len(uppers) < history.arms - 1
+    others = math.inf if missing else max(uppers, default=-math.inf)
+    failures = Counter(action for action in actions if action != "raise")
+    certificate = Certificate(
+        statement="",
+        arm=arm,
+        candidate=legible(candidates[arm]) if arm < len(candidates) else None,
+        alpha=task.alpha,
+        epsilon=task.epsilon,
+        delta=task.delta,
+        claims=tuple(claims),
+        law=task.law,
+        minimise=task.minimise,
+        assumptions=assumptions(task, algorithm.independent, failures),
+        algorithm=task.algorithm,
+        options=dict(task.options),
+        bounds=bounds(algorithm),
+        levels=levels(algorithm),
+        proof=task.proof,
+        arms=history.arms,
+        pulls=history.t,
+        mean=model.to_user(history.stats[SUM][arm] / history.pulls[arm]),
+        at_worst=model.to_user(lower) if math.isfinite(lower) else None,
+        others_at_best=model.to_user(others) if math.isfinite(others) else None,
+        reason=reason,
+        failures=dict(sorted(failures.items())),
+        seed=task.seed,
+        version=version,
+        digest=digest,
+    )
+    return replace(certificate, statement=statement(certificate))
+
+
+def strongest(search: Search) -> int:
+    """The arm with the largest lower bound, about which most is proved; of equals, the recommended one."""
+    history, best = search.history, search.best
+    value = search.lower(best)
+    for arm in range(history.arms):
+        if history.pulls[arm] and (lower := search.lower(arm)) > value:
+            best, value = arm, lower
+    return best
+
+
+def proved_claims(search: Search, arm: int) -> list[Claim]:
+    """What is proved about the arm and says something: an epsilon as wide as the range of means says nothing."""
+    algorithm, model = search.algorithm, search.model
+    if not algorithm.covered:
+        return []
+    width = (algorithm.family.highest - algorithm.family.lowest) * abs(model.factor)
+    curve = [claim for claim in search.claims(arm) if claim.epsilon < width]
+    if not search.stopped:
+        return curve
+    asked = Claim(algorithm.alpha, algorithm.epsilon * abs(model.factor))
+    return [asked, *(claim for claim in curve if claim.alpha > asked.alpha and claim.epsilon < asked.epsilon)]
+
+
+def assumptions(task: Task, independent: bool, failures: Mapping[str, int]) -> tuple[str, ...]:
+    """What the proof rests on, in sentences."""
+    drawn = "in an order drawn at random" if task.pool else "independently, from one law, whatever was seen before"
+    found = [f"Candidates were drawn {drawn}.", *task.model.assumptions]
+    if task.items:
+        found.append("An evaluation on one item gives the same result whenever it is made.")
+    else:
+        found.append("Given the candidate, its pulls are independent of each other.")
+    if independent:
+        found.append("Rewards of different candidates are independent: no shared seeds, folds or order of items.")
+    if failures.get("retry"):
+        success = "if failing depends on the reward, the claim is about rewards given success"
+        found.append(f"Pulls that failed were evaluated again: {success}.")
+    if failures.get("worst"):
+        found.append("Pulls that failed count as the worst reward.")
+    return tuple(found)
+
+
+def legible(candidate: Any) -> Any:
+    """The candidate as JSON holds it, else what ``repr`` says of it, without the address in memory.
+
+    Examples
+    --------
+    >>> legible({"rate": 0.1, "shape": (2, 3), "kind": object()})
+    {'rate': 0.1, 'shape': [2, 3], 'kind': '<object object>'}
+    """
+    if isinstance(candidate, np.generic):
+        candidate = candidate.item()
+    if candidate is None or isinstance(candidate, bool | int | str):
+        return candidate
+    if isinstance(candidate, float) and math.isfinite(candidate):
+        return candidate
+    if isinstance(candidate, Mapping) and all(isinstance(key, str) for key in candidate):
+        return {key: legible(value) for key, value in candidate.items()}
+    if isinstance(candidate, list | tuple):
+        return [legible(value) for value in candidate]
+    if isinstance(candidate, set | frozenset):
+        return sorted((legible(value) for value in candidate), key=repr)
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(candidate))
+
+
+def bounds(algorithm: Any) -> str:
+    """What the algorithm's bounds are, in a sentence.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> bounds(design("cc-lucb", 0.1, 0.1, 0.1))
+    'Running bounds from tilt mixtures with the grid for epsilon.'
+    """
+    part = getattr(algorithm, "confidence", None) or getattr(algorithm, "evidence", None)
+    if part is None:
+        return f"The bounds of {entry(algorithm.name).reference}."
+    return (type(part).__doc__ or "").strip().partition("\n")[0].replace("`", "")
+
+
+def levels(algorithm: Any) -> dict[str, float]:
+    """All numbers of a design, by name, those of its parts included."""
+    found: dict[str, float] = {}
+    for name, value in zip(algorithm._fields, algorithm, strict=True):
+        if isinstance(value, tuple):
+            found.update({f"{name}.{inner}": number for inner, number in levels(value).items()})
+        elif isinstance(value, bool) or math.isfinite(value):
+            found[name] = value
+    return found
+
+
+def statement(certificate: Certificate) -> str:
+    """The certificate in words.
+
+    Examples
+    --------
+    >>> from topalpha.task import Task
+    >>> task = Task(0.3, 0.4, 0.2, algorithm="cc-lucb")
+    >>> search = Search(task.design())
+    >>> while (pull := search.ask()) is not None and search.told < 11:
+    ...     search.tell(pull, float(pull.arm == 2))
+    >>> print(certify(search, task, "pulls").statement[:99])
+    The search ended because the budget of pulls was spent. With probability at least 0.8, the mean of
+    """
+    ended = f"The search ended because {REASONS.get(certificate.reason, certificate.reason)}."
+    if not certificate.claims:
+        return f"{ended} Nothing is proved."
+    side = "best (smallest)" if certificate.minimise else "top"
+    told = certificate.claims[:1] if certificate.reason == "stopped" else certificate.claims[:3]
+    parts = [f"within {claim.epsilon:.4g} of the {side} {100.0 * claim.alpha:.4g}%" for claim in told]
+    words = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    together = ", all at once" if len(parts) > 1 else ""
+    return (
+        f"{ended} With probability at least {1.0 - certificate.delta:.10g}, the mean of arm {certificate.arm} is "
+        f"{words} of {certificate.law}{together}."
+    )

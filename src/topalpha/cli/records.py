@@ -1,0 +1,180 @@
+"""``topalpha show``, ``verify`` and ``export``: what is in a file of searches."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from topalpha.cli.inputs import json_option
+from topalpha.cli.output import console, delivery, escape
+from topalpha.cli.program import FAILED, Refused, refusals
+
+if TYPE_CHECKING:
+    from topalpha.storage import Recording
+
+name_option = click.option("--name", help="Which search, if the file holds several.")
+
+
+@click.command()
+@click.argument("file")
+@name_option
+@click.option("--arms", type=int, default=10, show_default=True, help="How many arms to list, the best first.")
+@json_option
+def show(file: str, name: str | None, arms: int, json_target: str | None) -> None:
+    """Say what is in FILE: every search, or one of them in full. Works while it runs, too."""
+    from topalpha.storage import names, read
+
+    with refusals():
+        known = names(file)
+        found = [read(file, one, log=False) for one in known if name is None or one == name]
+        if name is not None and not found:
+            read(file, name, log=False)
+    with delivery(json_target) as deliver:
+        deliver({"searches": [_summary(one) for one in found]})
+    if json_target != "-":
+        for one in found:
+            _describe(one, arms if len(found) == 1 else 0)
+
+
+def _summary(one: Recording) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "status": one.status,
+        "created": one.created,
+        "progress": one.progress,
+        "certificate": one.certificate,
+        "config": one.config,
+    }
+
+
+def _describe(one: Recording, arms: int) -> None:
+    from rich import box
+    from rich.table import Table
+
+    page = console()
+    progress = one.progress or {}
+    spent = f"{progress['pulls']:,} pulls of {progress['arms']:,} candidates" if progress else "no pulls yet"
+    page.print(f"[bold]{escape(one.name)}[/bold]: {escape(one.status)}, {spent}, begun {one.created}")
+    if one.certificate is not None:
+        page.print(escape(str(one.certificate["statement"])))
+    if not arms or not one.snapshot:
+        return
+    direction = 1.0 if one.config.get("task", {}).get("minimise") else -1.0
+    rows = sorted(one.snapshot, key=lambda row: (row.mean is None, direction * (row.mean or 0.0)))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("arm", "pulls", "mean", "lower", "upper", "in flight"):
+        table.add_column(heading, justify="right")
+    for row in rows[:arms]:
+        mean = "" if row.mean is None else f"{row.mean:.4g}"
+        table.add_row(str(row.arm), f"{row.pulls:,}", mean, f"{row.lower:.4g}", f"{row.upper:.4g}", str(row.pending))
+    page.print(table)
+    page.print("Lower and upper are the bounds that the algorithm compares, each at a level of its own.")
+
+
+@click.command()
+@click.argument("file")
+@name_option
+@click.option("--certificate", metavar="JSON", help="A certificate that was handed on, to be compared with the record.")
+@click.option("--allow-pickle", is_flag=True, help="Load candidates that were pickled; they can run any code.")
+@json_option
+def verify(file: str, name: str | None, certificate: str | None, allow_pickle: bool, json_target: str | None) -> int:
+    """Compute the certificate in FILE again from the recorded pulls, and refuse one that they do not bear out."""
+    from topalpha.verification import Refuted
+    from topalpha.verification import verify as check
+
+    with refusals():
+        claimed = None if certificate is None else _certificate(certificate)
+    with delivery(json_target) as deliver:
+        try:
+            with refusals(), _let(Refuted):
+                proved = check(file, name, claimed, allow_pickle=allow_pickle)
+        except _Passed as passed:
+            click.echo(f"topalpha: NOT verified: {passed}", err=True)
+            deliver({"verified": False, "reason": str(passed)})
+            return FAILED
+        deliver({"verified": True, "certificate": proved.to_dict()})
+    if json_target != "-":
+        console().print(f"Verified: {proved.pulls:,} pulls replayed.\n[bold]{escape(proved.statement)}[/bold]")
+    return 0
+
+
+class _Passed(Exception):
+    """Carries one kind of error past those that are about the user's input."""
+
+
+@contextmanager
+def _let(kind: type[ValueError]) -> Iterator[None]:
+    try:
+        yield
+    except kind as error:
+        raise _Passed(str(error)) from error
+
+
+def _certificate(path: str) -> dict[str, Any]:
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"certificate must be a file with a JSON object, got {path!r} ({error})") from None
+    if isinstance(found, dict) and isinstance(found.get("certificate"), dict):
+        found = found["certificate"]  # as `topalpha run --json` writes it
+    if not isinstance(found, dict):
+        raise ValueError(f"certificate must be a file with a JSON object, got {path!r}")
+    return found
+
+
+@click.command()
+@click.argument("file")
+@name_option
+@click.option("--csv", "target", metavar="CSV", required=True, help="Write to this file, or to stdout for -.")
+@click.option("--what", type=click.Choice(["pulls", "arms"]), default="pulls", show_default=True, help="One row each.")
+def export(file: str, name: str | None, target: str, what: str) -> None:
+    """Write the pulls of a search (or its arms) as CSV; `topalpha plan --pilot` reads the pulls."""
+    from topalpha.storage import read
+
+    with refusals():
+        recording = read(file, name)
+    rows = _pulls(recording) if what == "pulls" else _arms(recording)
+    with _writing(target) as stream:
+        csv.writer(stream, lineterminator="\n").writerows(rows)
+
+
+def _pulls(recording: Recording) -> Iterator[Sequence[Any]]:
+    """In the order in which rewards were told; ``number`` counts the pulls of one candidate."""
+    yield ("sequence", "order", "candidate", "number", "reward")
+    numbers: list[int] = []
+    counts: dict[int, int] = {}
+    for arm, _ in recording.asks:
+        numbers.append(counts.get(arm, 0))
+        counts[arm] = numbers[-1] + 1
+    for sequence, (order, reward) in enumerate(recording.tells):
+        yield (sequence, order, recording.asks[order][0], numbers[order], repr(reward))
+
+
+def _arms(recording: Recording) -> Iterator[Sequence[Any]]:
+    yield ("candidate", "pulls", "mean", "value")
+    rewards: dict[int, list[float]] = {}
+    for order, reward in recording.tells:
+        rewards.setdefault(recording.asks[order][0], []).append(reward)
+    for arm, raw in enumerate(recording.arms):
+        own = rewards.get(arm, [])
+        value = raw if isinstance(raw, str) else "(pickled)"
+        yield (arm, len(own), repr(sum(own) / len(own)) if own else "", value)
+
+
+@contextmanager
+def _writing(target: str) -> Iterator[TextIO]:
+    if target == "-":
+        yield sys.stdout
+        return
+    try:
+        with Path(target).open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+    except OSError as error:
+        raise Refused(f"csv must name a file that can be written ({error.strerror}), got {target!r}") from None

@@ -1,0 +1,185 @@
+"""``topalpha run`` and ``topalpha resume``: a search over a person's own code."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from topalpha.cli import inputs
+from topalpha.cli.code import locate, sibling
+from topalpha.cli.output import console, delivery, escape
+from topalpha.cli.program import FAILED, INTERRUPTED, refusals
+from topalpha.validate import require
+
+if TYPE_CHECKING:
+    from topalpha.result import Result
+
+_PROGRESS = click.Choice(["auto", "live", "lines", "none"])
+_ON_ERROR = click.Choice(["raise", "retry", "worst"])
+_EXECUTORS = click.Choice(["threads", "processes"])
+
+
+def running_options(command: Any) -> Any:
+    """How a search runs."""
+    options = (
+        click.option("--executor", type=_EXECUTORS, help="Where pulls run; one at a time unless given."),
+        click.option("--workers", type=inputs.COUNT, help="How many threads or processes."),
+        click.option("--width", type=inputs.COUNT, help="Pulls in flight at once; as many as workers unless given."),
+        click.option("--pulls", type=inputs.COUNT, help="Budget: end after so many pulls."),
+        click.option("--seconds", type=inputs.POSITIVE, help="Budget: end after so many seconds."),
+        click.option("--cost", type=inputs.POSITIVE, help="Budget: end when the cost of pulls reaches this."),
+        click.option("--cost-of", type=inputs.POSITIVE, help="What one pull costs."),
+        click.option("--retries", type=inputs.COUNT, default=3, show_default=True, help="With --on-error retry."),
+        click.option("--timeout", type=inputs.POSITIVE, help="Seconds after which a pull counts as failed."),
+        click.option("--progress", type=_PROGRESS, default="auto", show_default=True, help="How progress is shown."),
+        inputs.json_option,
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("function", metavar="MODULE:FUNCTION")
+@click.option("--draw", metavar="MODULE:NAME", help="Draws candidates, or is a list of them; MODULE:draw unless given.")
+@click.option("--candidates", metavar="FILE", help="A JSON list of candidates, in place of a function that draws them.")
+@click.option("--items", metavar="FILE", help="A JSON list of test items: a pull is pass or fail on one of them.")
+@inputs.target_options
+@click.option("--family", help="Rewards: bernoulli, range(lo,hi), normal, ...; see `topalpha list`.")
+@click.option("--minimise", is_flag=True, help="Rewards are costs: small ones are good.")
+@click.option("--algorithm", type=inputs.AlgorithmName(), help="See `topalpha list`; the default suits the rewards.")
+@inputs.option_option
+@inputs.seed_option
+@click.option("--about", default="", help="Which law candidates are drawn from, in words, for the certificate.")
+@click.option("--on-error", type=_ON_ERROR, default="raise", show_default=True, help="What a failed pull leads to.")
+@click.option("--storage", metavar="FILE", help="Keep everything in this file, to resume and to verify.")
+@click.option("--name", default="search", show_default=True, help="Of the search in that file.")
+@click.option("--pickle", is_flag=True, help="Pickle candidates that JSON cannot hold.")
+@running_options
+def run(
+    function: str,
+    draw: str | None,
+    candidates: str | None,
+    items: str | None,
+    algorithm: str | None,
+    options: tuple[str, ...],
+    json_target: str | None,
+    **settings: Any,
+) -> int:
+    """Search over your own code: FUNCTION evaluates a candidate once and returns its reward.
+
+    Candidates come from the function `draw` of the same module, or from --draw or --candidates.
+
+    Example: topalpha run prompts.py:score --alpha 0.1 --executor threads --workers 8 --storage prompts.db
+    """
+    code = {"pull": function, "draw": draw or sibling(function, "draw"), "candidates": candidates, "items": items}
+
+    def start() -> Result:
+        from topalpha.algorithms import DEFAULT, entry
+        from topalpha.practice import search
+
+        chosen = inputs.read_options(entry(algorithm or DEFAULT), options)
+        source, pull, test = _code(code)
+        return search(source, pull, items=test, algorithm=algorithm, options=chosen, code=code, **settings)
+
+    return _deliver(json_target, start)
+
+
+@click.command()
+@click.argument("file")
+@click.option("--name", help="Which search, if the file holds several.")
+@click.option("--function", metavar="MODULE:FUNCTION", help="What evaluates a candidate; as recorded unless given.")
+@click.option("--draw", metavar="MODULE:NAME", help="What draws candidates; as recorded unless given.")
+@click.option("--allow-pickle", is_flag=True, help="Load candidates that were pickled; they can run any code.")
+@running_options
+def resume(
+    file: str, name: str | None, function: str | None, draw: str | None, json_target: str | None, **settings: Any
+) -> int:
+    """Go on with the search in FILE, with the code that it was started with.
+
+    What was evaluated is not evaluated again.
+    """
+
+    def start() -> Result:
+        from topalpha.practice import resume as go_on
+        from topalpha.storage import read
+
+        code = dict(read(file, name, log=False).config.get("code") or {})
+        known = bool(function) or "pull" in code
+        require(known, "function", "be given, for the search was not started by `topalpha run`", function)
+        code["pull"] = function or code["pull"]
+        code["draw"] = draw or (sibling(function, "draw") if function and "draw" not in code else code["draw"])
+        source, pull, test = _code(code)
+        return go_on(file, source, pull, items=test, name=name, **settings)
+
+    return _deliver(json_target, start)
+
+
+def _code(code: Mapping[str, str | None]) -> tuple[Any, Any, list[Any] | None]:
+    """What draws candidates, what evaluates them, and the test items if there are any."""
+    pull = locate(str(code["pull"]))
+    candidates, items = code.get("candidates"), code.get("items")
+    source = _list(candidates, "candidates") if candidates is not None else locate(str(code["draw"]), "draw")
+    return source, pull, None if items is None else _list(items, "items")
+
+
+def _list(path: str, name: str) -> list[Any]:
+    """The JSON list in a file."""
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{name} must be a file with a JSON list, got {path!r} ({error})") from None
+    require(isinstance(found, list) and len(found) > 0, name, "be a JSON list that is not empty", path)
+    return list(found)
+
+
+def _deliver(json_target: str | None, start: Callable[[], Result]) -> int:
+    """Run a search, and say what came of it."""
+    from topalpha.execution import PullFailed
+
+    logging.basicConfig(format="%(message)s")
+    logging.getLogger("topalpha").setLevel(logging.INFO)
+    code = 0
+    with delivery(json_target) as deliver:
+        try:
+            with refusals():
+                result = start()
+        except PullFailed as error:
+            click.echo(f"topalpha: {' '.join(str(error).split())}", err=True)
+            if error.result is None:
+                return FAILED
+            result, code = error.result, FAILED
+        deliver(result.to_dict())
+    if json_target != "-":
+        show(result)
+    if result.certificate is not None and result.certificate.reason == "interrupted":
+        code = INTERRUPTED
+    return code
+
+
+def show(result: Result) -> None:
+    """The statement, then the figures."""
+    from rich.table import Table
+
+    certificate = result.certificate
+    page = console()
+    page.print(f"[bold]{escape(result.statement)}[/bold]")
+    if certificate is None:
+        return
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_row("candidate", escape(str(certificate.candidate)))
+    table.add_row("spent", f"{certificate.pulls:,} pulls of {certificate.arms:,} candidates")
+    table.add_row("its mean", f"{certificate.mean:.4g}, at worst {_number(certificate.at_worst)}")
+    table.add_row("others", f"at best {_number(certificate.others_at_best)}")
+    for number, assumption in enumerate(certificate.assumptions):
+        table.add_row("assumed" if number == 0 else "", escape(assumption))
+    page.print(table)
+
+
+def _number(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.4g}"

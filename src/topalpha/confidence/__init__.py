@@ -1,0 +1,67 @@
+"""Bounds for cc-lucb and evidence for joint-lucb: what these algorithms ask of a reward model."""
+
+from __future__ import annotations
+
+from topalpha.confidence.base import ConfidenceBounds, JointEvidence
+from topalpha.confidence.bernstein import BernsteinBounds, BernsteinEvidence
+from topalpha.confidence.conjugate import ConjugateBounds
+from topalpha.confidence.gap import GapEvidence
+from topalpha.confidence.student import StudentBounds
+from topalpha.confidence.tilt import TiltBounds
+from topalpha.confidence.without_replacement import ShiftEvidence, WithoutReplacementBounds
+from topalpha.core import EvidenceFamily, RewardFamily, RewardModel
+from topalpha.families import LowVariance, Normal, PassFail, describe
+from topalpha.validate import choice, require
+
+__all__ = ["ConfidenceBounds", "JointEvidence", "bounds_for", "evidence_for"]
+
+
+def bounds_for(
+    family: RewardModel, kind: str, epsilon: float, upper_threshold: float, lower_threshold: float
+) -> ConfidenceBounds:
+    """Bounds for this model, with grids for ``epsilon``; thresholds are ln(1/level) of the two sides.
+
+    ``kind`` is ``"tilt"``, the one-sided mixtures that every model has, or ``"kt"``, the two-sided conjugate mixtures
+    of one-parameter families.
+
+    Examples
+    --------
+    >>> bounds_for(PassFail(200), "tilt", 0.05, 1.0, 5.0)
+    WithoutReplacementBounds(items=200, epsilon=0.05, upper_threshold=1.0, lower_threshold=5.0)
+    >>> bounds_for(Normal(), "kt", 0.05, 1.0, 5.0)
+    Traceback (most recent call last):
+    ValueError: bounds must be 'tilt' for normal, which has no conjugate mixture, got 'kt'
+    """
+    choice("bounds", kind, ("tilt", "kt"))
+    if isinstance(family, RewardFamily):
+        if kind == "kt":
+            return ConjugateBounds(family, upper_threshold, lower_threshold)
+        return TiltBounds(family, epsilon, upper_threshold, lower_threshold)
+    condition = f"be 'tilt' for {describe(family)}, which has no conjugate mixture"
+    require(kind == "tilt", "bounds", condition, kind)
+    if isinstance(family, PassFail):
+        return WithoutReplacementBounds(family.items, epsilon, upper_threshold, lower_threshold)
+    if isinstance(family, Normal):
+        return StudentBounds(family.prior_pulls, upper_threshold, lower_threshold)
+    require(isinstance(family, LowVariance), "family", "be one that has bounds for cc-lucb", family)
+    return BernsteinBounds(family.highest, epsilon, upper_threshold, lower_threshold)
+
+
+def evidence_for(family: RewardModel, epsilon: float, threshold: float) -> JointEvidence:
+    """Evidence for this model, with grids for ``epsilon``; ``threshold`` is ln(1/delta_u).
+
+    Examples
+    --------
+    >>> evidence_for(PassFail(200), 0.05, 0.5)
+    ShiftEvidence(items=200, epsilon=0.05, threshold=0.5)
+    >>> evidence_for(Normal(), 0.05, 0.5)
+    Traceback (most recent call last):
+    ValueError: family must be one whose evidence joins that of other arms for joint-lucb; use cc-lucb, got 'normal'
+    """
+    if isinstance(family, EvidenceFamily):
+        return GapEvidence(family, epsilon, threshold)
+    if isinstance(family, PassFail):
+        return ShiftEvidence(family.items, epsilon, threshold)
+    condition = "be one whose evidence joins that of other arms for joint-lucb; use cc-lucb"
+    require(isinstance(family, LowVariance), "family", condition, describe(family))
+    return BernsteinEvidence(family.highest, epsilon, threshold)

@@ -1,0 +1,31 @@
+"""Evaluating pulls: in this thread, in threads or processes, on a cluster, or in an event loop.
+
+>>> from topalpha.execution import Calls, run
+>>> from topalpha import Search, design
+>>> calls = Calls(lambda rng: rng.random(), lambda mean, rng: rng.random() < mean, seed=0)
+>>> search, arms = Search(design("joint-lucb", 0.2, 0.2, 0.1), seed=0), []
+>>> run(search, calls, candidates=arms, new_candidate=calls.candidate, executor="threads", width=4)
+'stopped'
+"""
+
+from topalpha.execution.asynchronous import arun
+from topalpha.execution.budget import Budget, Meter
+from topalpha.execution.calls import Calls, Evaluation
+from topalpha.execution.executors import Crew, open_executor
+from topalpha.execution.failures import PullFailed
+from topalpha.execution.interrupts import held, released
+from topalpha.execution.loop import run
+
+__all__ = [
+    "Budget",
+    "Calls",
+    "Crew",
+    "Evaluation",
+    "Meter",
+    "PullFailed",
+    "arun",
+    "held",
+    "open_executor",
+    "released",
+    "run",
+]

@@ -1,0 +1,95 @@
+"""How much a search may spend, and how much it has."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from topalpha.validate import real, require, whole
+
+
+class Budget(NamedTuple):
+    """How much may be spent; None is no limit.
+
+    Parameters
+    ----------
+    pulls
+        Rewards told; a pull that is evaluated again after a failure counts once.
+    seconds
+        Wall-clock time.
+    cost
+        In units of the caller's own: the sum over rewards told. The search ends once it is reached.
+    cost_of
+        What one pull costs: a number, or a function of the candidate and its reward.
+
+    Examples
+    --------
+    >>> Budget(pulls=1000, cost=5.0, cost_of=lambda prompt, reward: 1e-4 * len(prompt)).pulls
+    1000
+    """
+
+    pulls: int | None = None
+    seconds: float | None = None
+    cost: float | None = None
+    cost_of: float | Callable[[Any, float], float] | None = None
+
+
+class Meter:
+    """What has been spent of a budget; hand it to several runs, one after another, and it goes on counting.
+
+    Examples
+    --------
+    >>> meter = Meter(Budget(pulls=3, cost=1.0, cost_of=0.5))
+    >>> meter.add("candidate", 1.0)
+    >>> meter.pulls_left, meter.cost, meter.over()
+    (2, 0.5, None)
+    >>> meter.add("candidate", 0.0)
+    >>> meter.over()
+    'cost'
+    """
+
+    def __init__(
+        self, budget: Budget | None = None, *, pulls: int = 0, seconds: float = 0.0, cost: float = 0.0
+    ) -> None:
+        self.budget = Budget() if budget is None else budget
+        limits = self.budget
+        if limits.pulls is not None:
+            whole("pulls", limits.pulls, 0)
+        for name, limit in (("seconds", limits.seconds), ("cost", limits.cost)):
+            require(limit is None or real(name, limit) >= 0.0, name, "be at least 0", limit)
+        require(limits.cost is None or limits.cost_of is not None, "cost_of", "be given with cost", limits.cost_of)
+        self.pulls = pulls
+        self.cost = cost
+        self._began = time.monotonic() - seconds
+
+    @property
+    def seconds(self) -> float:
+        """How long it has run."""
+        return time.monotonic() - self._began
+
+    @property
+    def seconds_left(self) -> float:
+        """How much time is left, perhaps without end."""
+        return math.inf if self.budget.seconds is None else max(0.0, self.budget.seconds - self.seconds)
+
+    @property
+    def pulls_left(self) -> float:
+        """How many pulls are left, perhaps without end."""
+        return math.inf if self.budget.pulls is None else max(0, self.budget.pulls - self.pulls)
+
+    def add(self, candidate: Any, reward: float) -> None:
+        """Count one reward."""
+        self.pulls += 1
+        price = self.budget.cost_of
+        if price is not None:
+            cost = real("cost", price(candidate, reward) if callable(price) else price)
+            require(0.0 <= cost < math.inf, "cost", "be at least 0 and finite", cost)
+            self.cost += cost
+
+    def over(self) -> str | None:
+        """Which of time and cost has run out, if any."""
+        if self.seconds_left <= 0.0:
+            return "seconds"
+        return "cost" if self.budget.cost is not None and self.cost >= self.budget.cost else None

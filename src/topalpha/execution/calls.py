@@ -1,0 +1,174 @@
+"""A person's two functions, made uniform: what draws a candidate, and what pulls it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator, SeedSequence, default_rng
+from numpy.typing import NDArray
+
+from topalpha.ask_tell import Pull
+from topalpha.execution.interrupts import released
+from topalpha.validate import real, require, whole
+
+# Children of the seed; streams(seed) has 0, 1 and 2, and the runs of a study count up from there.
+_DRAW, _PULL, _ITEMS, _LIST = 0x70A10000, 0x70A10001, 0x70A10002, 0x70A10003
+
+
+def _generator(seed: int, *child: int) -> Generator:
+    return default_rng(SeedSequence(seed, spawn_key=child))
+
+
+@lru_cache(maxsize=256)  # few arms are pulled at a time; an order is computed again faster than it is kept
+def _order(seed: int, count: int, *child: int) -> NDArray[np.intp]:
+    return _generator(seed, *child).permutation(count)
+
+
+def _number(value: Any) -> float:
+    """The reward as a float: a number or what behaves like one, not text that reads like one."""
+    scalar = getattr(value, "ndim", 0) == 0 and not np.iscomplexobj(value)
+    require(
+        scalar and (hasattr(value, "__float__") or hasattr(value, "__index__")), "reward", "be a real number", value
+    )
+    return real("reward", value)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One pull, ready to be evaluated anywhere: its random numbers depend on the seed, the arm and the number only.
+
+    Examples
+    --------
+    >>> calls = Calls(lambda: 0.3, lambda mean, rng: rng.normal(mean), seed=0)
+    >>> evaluation = calls.evaluation(Pull(arm=0, number=0, order=0), 0.3)
+    >>> evaluation() == evaluation()
+    True
+    """
+
+    function: Callable[..., Any] | None
+    arguments: tuple[Any, ...]
+    key: tuple[int, int, int, int] | None
+    keyword: bool
+
+    def __call__(self) -> float:
+        """The reward."""
+        return _number(self.call())
+
+    def call(self) -> Any:
+        """What the function returns: a number, or something to wait for."""
+        assert self.function is not None
+        if self.key is None:
+            return self.function(*self.arguments)
+        rng = _generator(*self.key)
+        return self.function(*self.arguments, rng=rng) if self.keyword else self.function(*self.arguments, rng)
+
+    async def wait(self) -> float:
+        """The reward of a coroutine function."""
+        return _number(await self.call())
+
+
+class Calls:
+    """How candidates are drawn and pulled.
+
+    Parameters
+    ----------
+    draw
+        ``draw()`` or ``draw(rng)``, one candidate; or a list of candidates, which are then taken in random order,
+        each at most once.
+    pull
+        ``pull(candidate)`` or ``pull(candidate, rng)``, one reward; with items ``pull(candidate, item)`` or
+        ``pull(candidate, item, rng)``. It may be a coroutine function. A further parameter gets the generator if it
+        has no default or is called ``rng``.
+    seed
+        Every draw and every pull has a generator of its own, seeded by its place: whoever evaluates it, whenever, and
+        however often.
+    items
+        What a candidate is tried on, each at most once, in an order of the candidate's own.
+
+    Examples
+    --------
+    >>> calls = Calls(["a", "b", "c"], lambda name, item: name == item, seed=1, items="abc")
+    >>> calls.pool, sorted(calls.candidate(arm) for arm in range(3))
+    (3, ['a', 'b', 'c'])
+    >>> sorted(calls.evaluation(Pull(0, number, number), "a")() for number in range(3))
+    [0.0, 0.0, 1.0]
+    """
+
+    def __init__(self, draw: Any, pull: Callable[..., Any], *, seed: int, items: Sequence[Any] | None = None) -> None:
+        self.seed = whole("seed", seed, 0)
+        self.items = items
+        listed = isinstance(draw, (Sequence, np.ndarray)) and not isinstance(draw, (str, bytes))
+        require(listed or callable(draw), "draw", "be a function or a list of candidates", draw)
+        require(callable(pull), "pull", "be a function", pull)
+        require(items is None or len(items) > 0, "items", "not be empty", items)
+        self.draw, self.pull = draw, pull
+        #: How many candidates there are; 0 if there is no end of them.
+        self.pool = len(draw) if listed else 0
+        #: Whether pulls must be awaited.
+        self.asynchronous = _asynchronous(pull)
+        self._draw_rng = ""
+        if listed:
+            require(self.pool > 0, "draw", "be a function or a list of candidates", draw)
+        else:
+            require(not _asynchronous(draw), "draw", "be a plain function", draw)
+            self._draw_rng = _wants_generator("draw", draw, ())
+        names = ("candidate",) if items is None else ("candidate", "item")
+        self._pull_rng = _wants_generator("pull", pull, names)
+
+    def candidate(self, arm: int) -> Any:
+        """The candidate of this arm: the same whenever it is asked for. Ctrl-C may come while it is drawn."""
+        if self.pool > 0:
+            require(0 <= arm < self.pool, "arm", f"be below {self.pool}, the number of candidates", arm)
+            return self.draw[int(_order(self.seed, self.pool, _LIST)[arm])]
+        with released():
+            if not self._draw_rng:
+                return self.draw()
+            rng = _generator(self.seed, _DRAW, arm)
+            return self.draw(rng=rng) if self._draw_rng == "keyword" else self.draw(rng)
+
+    def evaluation(self, pull: Pull, candidate: Any) -> Evaluation:
+        """What gives the reward of this pull."""
+        arguments: tuple[Any, ...] = (candidate,)
+        if self.items is not None:
+            count = len(self.items)
+            require(pull.number < count, "pull", f"be one of {count}, the number of items", pull.number)
+            arguments += (self.items[int(_order(self.seed, count, _ITEMS, pull.arm)[pull.number])],)
+        key = (self.seed, _PULL, pull.arm, pull.number) if self._pull_rng else None
+        return Evaluation(self.pull, arguments, key, self._pull_rng == "keyword")
+
+
+def _asynchronous(function: Any) -> bool:
+    while isinstance(function, partial):
+        function = function.func
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def _wants_generator(name: str, function: Any, names: tuple[str, ...]) -> str:
+    """How the function takes a generator after these arguments: "position", "keyword", or "" if it does not."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some builtins have none
+        return ""
+    parameters = list(signature.parameters.values())
+    places = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    named = signature.parameters.get("rng")
+    kind = ""
+    # A parameter with a default is the function's own business, unless it is called rng.
+    if len(places) > len(names) and (
+        places[len(names)].default is inspect.Parameter.empty or places[len(names)] is named
+    ):
+        kind = "position"
+    elif named is not None and (named.kind is named.KEYWORD_ONLY or named in places[len(names) :]):
+        kind = "keyword"
+    extra = {"rng": None} if kind == "keyword" else {}
+    try:
+        signature.bind(*names, *([None] if kind == "position" else []), **extra)
+    except TypeError:
+        plain, more = f"({', '.join(names)})", f"({', '.join((*names, 'rng'))})"
+        raise ValueError(f"{name} must take {plain} or {more}, got one that takes {signature}") from None
+    return kind

@@ -1,0 +1,220 @@
+"""Where pulls are evaluated: threads, processes, a cluster, or anything else that has ``submit``."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from topalpha.execution.calls import Evaluation
+from topalpha.execution.worker import Outcome, attempt, attempt_elsewhere, attempt_packed, hello, ignore_interrupt
+from topalpha.validate import require, whole
+
+log = logging.getLogger("topalpha")
+
+KINDS = ("threads", "processes")
+
+
+class Crew:
+    """Workers, and how a pull is sent to them; made by :func:`open_executor`.
+
+    Attributes
+    ----------
+    width, size
+        How many pulls they are meant to have at a time, and how many workers there are.
+    owned
+        Whether they were opened here, and so may be replaced.
+    strays
+        Evaluations that were given up and could not be called off: each still keeps a worker busy.
+
+    Examples
+    --------
+    >>> with open_executor("threads", 2) as crew:
+    ...     crew.width, crew.owned, crew.submit(Evaluation(lambda: 1, (), None, False)).result()
+    (2, True, 1.0)
+    """
+
+    def __init__(self, executor: Any, width: int, size: int, make: Callable[[], Any] | None = None) -> None:
+        self.executor = executor
+        self.width = width
+        self.size = size
+        self.strays: set[Future[Outcome]] = set()
+        self._make = make
+        self._packed: tuple[Any, bytes] = (None, b"")
+
+    @property
+    def owned(self) -> bool:
+        """Whether they were opened here, and so may be replaced."""
+        return self._make is not None
+
+    def submit(self, evaluation: Evaluation) -> Future[Outcome]:
+        """Send a pull; ``ValueError`` if it cannot be sent, ``RuntimeError`` if there is nobody to send it to."""
+        future: Future[Outcome]
+        if isinstance(self.executor, ThreadPoolExecutor):
+            future = self.executor.submit(attempt, evaluation)
+        elif isinstance(self.executor, ProcessPoolExecutor):
+            future = self.executor.submit(attempt_packed, *self._pack(evaluation, pickle.dumps))
+        elif _is_dask(self.executor):
+            # By default the same call again is no new task, and a retry would get the old failure.
+            packed = self._pack(evaluation, import_module("cloudpickle").dumps)
+            future = self.executor.submit(attempt_packed, *packed, pure=False)
+        else:
+            try:
+                future = self.executor.submit(attempt_elsewhere, evaluation)
+            except RuntimeError:
+                raise
+            except Exception as error:
+                raise cannot_travel(evaluation.function, error) from error
+        return future
+
+    def _pack(self, evaluation: Evaluation, dumps: Callable[[Any], bytes]) -> tuple[bytes, bytes]:
+        """Function and arguments as bytes; the function, which may hold much data, is packed once."""
+        function = evaluation.function
+        try:
+            if self._packed[0] is not function:
+                self._packed = (function, dumps(function))
+        except Exception as error:
+            raise cannot_travel(function, error) from error
+        try:
+            return self._packed[1], dumps(replace(evaluation, function=None))
+        except Exception as error:
+            raise ValueError(f"candidate must be one that pickle can send to a worker, got {error}") from error
+
+    def abandon(self, future: Future[Outcome]) -> None:
+        """Give an evaluation up: called off if it has not begun, a stray if it has."""
+        if not future.cancel() and not future.done():
+            self.strays.add(future)
+            future.add_done_callback(self.strays.discard)
+
+    def renew(self) -> None:
+        """Replace all workers: processes are killed, threads left to themselves."""
+        require(self._make is not None, "executor", "be one that was opened here", self.executor)
+        assert self._make is not None
+        log.info("topalpha opens %d new workers in place of the old ones", self.width)
+        _dismiss(self.executor, by_force=True)
+        self.strays.clear()
+        self.executor = self._make()
+
+    def close(self) -> None:
+        """Let the workers go without waiting for any of them; nothing happens to an executor of the caller's own."""
+        if self.owned:
+            _dismiss(self.executor, by_force=bool(self.strays))
+
+
+def cannot_travel(function: Any, error: BaseException) -> ValueError:
+    """What is said about a function that does not reach its worker.
+
+    Examples
+    --------
+    >>> cannot_travel("f", TypeError("no"))
+    ValueError("pull must be a function that workers can import, at the top level of a module, got 'f' (TypeError: no)")
+    """
+    home = "pull must be a function that workers can import, at the top level of a module"
+    return ValueError(f"{home}, got {function!r} ({type(error).__name__}: {error})")
+
+
+@contextmanager
+def open_executor(kind: Any, workers: int | None = None) -> Iterator[Crew | None]:
+    """Workers that are gone when the context ends; None gives None, and pulls run in the calling thread.
+
+    Parameters
+    ----------
+    kind
+        ``"threads"`` or ``"processes"``; an executor of :mod:`concurrent.futures` or alike; a dask ``Client``.
+        Processes are started afresh, not forked: a script must protect itself by ``if __name__ == "__main__":``.
+    workers
+        How many; by default all processors, or what the executor has. An executor that does not say needs a number.
+
+    Notes
+    -----
+    At the end nobody is waited for. Processes that still evaluate are killed. A thread cannot be: it goes on until its
+    pull returns, and Python waits for it before it exits. The same holds for a pull that timed out: its thread is lost
+    until it returns, and once all are lost there are new ones. A worker thread of dask is lost for good if its pull
+    never returns: there, pulls that may hang need a limit of their own. Dask itself evaluates the pulls of a worker
+    that died again, elsewhere; how long it tries to reach one that is gone is its setting
+    ``distributed.comm.timeouts.connect``, of which 5 seconds are plenty on one machine.
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with ThreadPoolExecutor(3) as pool, open_executor(pool) as crew:
+    ...     crew.width, crew.owned
+    (3, False)
+    """
+    if workers is not None:
+        whole("workers", workers)
+    if kind is None:
+        require(workers in (None, 1), "workers", "be 1 without an executor", workers)
+        yield None
+        return
+    if isinstance(kind, Crew):
+        yield kind
+        return
+    crew = _crew(kind, workers)
+    try:
+        yield crew
+    finally:
+        crew.close()
+
+
+def _crew(kind: Any, workers: int | None) -> Crew:
+    known = kind in KINDS if isinstance(kind, str) else hasattr(kind, "submit")
+    require(known, "executor", f"be {', '.join(KINDS)}, or have a method submit", kind)
+    if isinstance(kind, str):
+        count = workers or os.cpu_count() or 1
+        make = (lambda: ThreadPoolExecutor(count, "topalpha")) if kind == "threads" else (lambda: _processes(count))
+        return Crew(make(), count, count, make)
+    executor = kind
+    if hasattr(kind, "get_executor"):  # dask's Client, whose own futures have another interface
+        require(not getattr(kind, "asynchronous", False), "executor", "not be an asynchronous client", kind)
+        executor = kind.get_executor(pure=False)
+    size = getattr(executor, "_max_workers", None)
+    if size is None and _is_dask(executor):
+        size = sum(executor._client.nthreads().values()) or None
+    size = size or workers
+    require(size is not None, "width", "be given for an executor that does not say how many workers it has", size)
+    return Crew(executor, workers or whole("width", size or 0), size or 0)
+
+
+def _is_dask(executor: Any) -> bool:
+    return type(executor).__module__.partition(".")[0] == "distributed"
+
+
+def _prepare() -> None:
+    signal.signal(signal.SIGINT, ignore_interrupt)
+
+
+def _processes(count: int) -> ProcessPoolExecutor:
+    # A fork of a process that has threads may dead-lock.
+    context = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
+    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_prepare)
+    try:
+        for future in [pool.submit(hello) for _ in range(count)]:
+            future.result()
+    except BrokenExecutor as error:
+        text = "processes could not start; a script that opens some must do so under if __name__ == '__main__':"
+        raise RuntimeError(text) from error
+    except BaseException:
+        _dismiss(pool, by_force=True)
+        raise
+    return pool
+
+
+def _dismiss(pool: Any, by_force: bool) -> None:
+    processes = list((getattr(pool, "_processes", None) or {}).values())
+    manager = getattr(pool, "_executor_manager_thread", None)
+    pool.shutdown(wait=False, cancel_futures=True)
+    if by_force:
+        for process in processes:
+            process.kill()
+    if manager is not None:  # idle or killed, they are gone in a moment; nothing may be left that an exit trips over
+        manager.join(timeout=5.0)

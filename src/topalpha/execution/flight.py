@@ -1,0 +1,191 @@
+"""Pulls in flight on a crew of workers: results in any order, late ones, and workers that die."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, CancelledError, Future
+from pickle import PicklingError
+from queue import Empty, SimpleQueue
+from typing import NamedTuple
+
+from topalpha.ask_tell import Pull
+from topalpha.execution.calls import Evaluation
+from topalpha.execution.executors import Crew, log
+from topalpha.execution.failures import Failure, PullFailed
+from topalpha.execution.interrupts import released
+from topalpha.execution.ledger import Ledger
+from topalpha.execution.worker import Outcome
+
+
+class Job(NamedTuple):
+    """A pull that was sent to a worker."""
+
+    pull: Pull
+    evaluation: Evaluation
+    future: Future[Outcome]
+    deadline: float
+
+
+class Flight:
+    """One run on a crew; see :func:`topalpha.execution.run`.
+
+    Examples
+    --------
+    >>> from topalpha import Search, design
+    >>> from topalpha.execution import Budget, Calls, open_executor
+    >>> calls = Calls(lambda rng: rng.random(), lambda mean: mean, seed=0)
+    >>> ledger = Ledger(Search(design("cc-lucb", 0.3, 0.3, 0.2)), calls, [], calls.candidate, Budget(pulls=3))
+    >>> with open_executor("threads", 2) as crew:
+    ...     Flight(ledger, crew, width=2, timeout=math.inf, notice=lambda: None, poll=0.1).run()
+    'pulls'
+    """
+
+    def __init__(
+        self, ledger: Ledger, crew: Crew, width: int, timeout: float, notice: Callable[[], str | None], poll: float
+    ) -> None:
+        self.ledger, self.crew, self.width, self.timeout = ledger, crew, width, timeout
+        self.notice, self.poll = notice, poll
+        self._jobs: dict[int, Job] = {}
+        self._finished: SimpleQueue[int] = SimpleQueue()
+        self._tickets = 0
+        # Pulls that were in flight when a process died, any of which may have killed it: they run alone, in turn.
+        self._suspects: deque[tuple[Pull, Evaluation]] = deque()
+        self._culprits: set[int] = set()
+        self._stuck = math.inf
+
+    def run(self) -> str:
+        """Evaluate until there is a reason to end, and say which."""
+        try:
+            reason = self._fly()
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        except BaseException:
+            self._land()
+            raise
+        self._land()
+        return reason
+
+    @property
+    def _running(self) -> int:
+        return len(self._jobs) + len(self._suspects)
+
+    def _fly(self) -> str:
+        while (reason := self.ledger.verdict(self._running)) is None:
+            self._launch()
+            if self._jobs or self.crew.strays:
+                self._collect(self._wait())
+                if (said := self.notice()) is not None:
+                    return said
+        return reason
+
+    def _land(self) -> None:
+        """Tell what has finished, and give up the rest."""
+        jobs = list(self._jobs.values())
+        self._jobs.clear()
+        for job in jobs:
+            self.crew.abandon(job.future)
+        done = [job for job in jobs if job.future.done() and not job.future.cancelled()]
+        self.ledger.rescue([(job.pull, job.future.result()) for job in done if job.future.exception() is None])
+
+    def _launch(self) -> None:
+        """Start as many pulls as there are free workers."""
+        if self._suspects:
+            if not self._jobs:
+                self._submit(*self._suspects.popleft())
+            return
+        strays = len(self.crew.strays)
+        if strays >= self.crew.size:
+            self._unstick()
+            return
+        self._stuck = math.inf
+        free = min(self.width, max(self.width, self.crew.size) - strays) - len(self._jobs)
+        for pull, evaluation in self.ledger.start(free, self._running):
+            if pull.order in self._culprits:
+                self._suspects.append((pull, evaluation))
+            else:
+                self._submit(pull, evaluation)
+
+    def _submit(self, pull: Pull, evaluation: Evaluation) -> None:
+        try:
+            future = self.crew.submit(evaluation)
+        except RuntimeError as error:
+            if not (self.crew.owned and isinstance(error, BrokenExecutor)):
+                raise self._gone(pull) from error
+            self._suspects.append((pull, evaluation))
+            self._suspect_all()
+            return
+        self._tickets += 1
+        self._jobs[self._tickets] = Job(pull, evaluation, future, time.monotonic() + self.timeout)
+        # The callback holds a number, not the job: a future that was told must not be kept alive, here or elsewhere.
+        future.add_done_callback(lambda _, put=self._finished.put, ticket=self._tickets: put(ticket))  # type: ignore[misc]
+
+    def _wait(self) -> list[int]:
+        """Tickets of all evaluations that have finished; none if none does for a while."""
+        patience = min(self.poll, self.ledger.meter.seconds_left)
+        if self.timeout < math.inf and self._jobs:
+            patience = min(patience, min(job.deadline for job in self._jobs.values()) - time.monotonic())
+        tickets = []
+        try:
+            with released():
+                tickets.append(self._finished.get(timeout=max(0.0, patience)))
+            while True:
+                tickets.append(self._finished.get_nowait())
+        except Empty:
+            return tickets
+
+    def _collect(self, tickets: list[int]) -> None:
+        """Tell what has finished, whose time is over, and who killed a worker."""
+        outcomes: dict[int, Outcome] = {}
+        broken: tuple[Pull, Exception] | None = None
+        for ticket in tickets:
+            if ticket not in self._jobs:  # given up before
+                continue
+            job = self._jobs[ticket]
+            try:
+                outcomes[ticket] = job.future.result()
+            except (BrokenExecutor, CancelledError) as error:
+                broken = (job.pull, error)
+            except Exception as error:  # not the pull's own, which would be an answer
+                travel = isinstance(error, (ImportError, AttributeError, TypeError, PicklingError))
+                outcomes[ticket] = Failure.of(error)._replace(travel=travel)
+        now = time.monotonic()
+        for ticket, job in self._jobs.items():
+            if job.deadline <= now and ticket not in outcomes and not job.future.done():
+                outcomes[ticket] = Failure.late(self.timeout)
+                self.crew.abandon(job.future)
+        settled = [(self._jobs.pop(ticket).pull, outcome) for ticket, outcome in outcomes.items()]
+        if broken is not None and self.crew.owned:
+            if len(self._jobs) == 1 and not self.crew.strays:  # it was alone
+                self._jobs.clear()
+                self._culprits.add(broken[0].order)
+                settled.append((broken[0], Failure("the process that evaluated it died", broken[1])))
+                self.crew.renew()
+            else:
+                self._suspect_all()
+        self.ledger.settle(settled)
+        if broken is not None and not self.crew.owned:
+            raise self._gone(broken[0]) from broken[1]
+
+    def _suspect_all(self) -> None:
+        """Replace the workers; whatever was in flight runs again, one pull at a time, so that only the culprit pays."""
+        self._suspects.extend((job.pull, job.evaluation) for job in self._jobs.values())
+        log.info("topalpha: a process died; %d pulls were in flight and run one by one", len(self._suspects))
+        self._jobs.clear()
+        self.crew.renew()
+
+    def _unstick(self) -> None:
+        """Every worker is busy with something that was given up: replace them, or wait once more as long."""
+        if self.crew.owned:
+            self.crew.renew()
+            return
+        self._stuck = min(self._stuck, time.monotonic())
+        if time.monotonic() - self._stuck > self.timeout:
+            for pull in self.ledger.search.ask_many(1):
+                raise PullFailed(pull, "every worker of the executor hangs in a pull that timed out")
+
+    @staticmethod
+    def _gone(pull: Pull) -> PullFailed:
+        return PullFailed(pull, "the executor takes no more work or lost a worker; open a new one and go on")

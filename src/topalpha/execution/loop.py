@@ -1,0 +1,97 @@
+"""The loop: ask for pulls, have them evaluated, tell their rewards, until the search stops or something runs out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, MutableSequence
+from typing import Any
+
+from topalpha.ask_tell import Pull, Search
+from topalpha.execution.budget import Budget, Meter
+from topalpha.execution.calls import Calls
+from topalpha.execution.executors import open_executor
+from topalpha.execution.flight import Flight
+from topalpha.execution.interrupts import held, released
+from topalpha.execution.ledger import Ledger, no_note, no_notice
+from topalpha.execution.worker import attempt
+from topalpha.validate import positive, require
+
+
+def run(
+    search: Search,
+    calls: Calls,
+    *,
+    candidates: MutableSequence[Any],
+    new_candidate: Callable[[int], Any],
+    executor: Any = None,
+    width: int | None = None,
+    budget: Budget | Meter | None = None,
+    on_error: str = "raise",
+    retries: int = 3,
+    timeout: float | None = None,
+    failed: Callable[[Pull, str, str], None] = no_note,
+    notice: Callable[[], str | None] = no_notice,
+    poll: float = 0.1,
+) -> str:
+    """Evaluate pulls until the search stops, and say why it ended.
+
+    Parameters
+    ----------
+    search, calls
+        What asks for pulls, and how they are evaluated.
+    candidates, new_candidate
+        The arms drawn so far, and what draws the next one; it is appended.
+    executor, width
+        As in :func:`open_executor`, or what that gave; ``width`` pulls are in flight at a time.
+    budget
+        What may be spent. What is in flight when time or cost run out is given up; pulls in flight count.
+    on_error, retries
+        What happens to a pull that raises, whose reward is not allowed, that times out or whose worker dies:
+        ``"raise"``, :class:`PullFailed`; ``"retry"``, the same again with the same random numbers, so many times, then
+        :class:`PullFailed`; ``"worst"``, the worst reward that there is.
+    timeout
+        Seconds from when a pull is submitted; not without an executor.
+    failed
+        Called with pull, reason and what is done about it.
+    notice
+        Called after every batch of rewards and every ``poll`` seconds while waiting; a text from it ends the run.
+
+    Returns
+    -------
+    str
+        ``"stopped"``, ``"pulls"``, ``"seconds"``, ``"cost"``, ``"interrupted"`` after Ctrl-C, or what ``notice`` said.
+        Pulls that are outstanding then are evaluated again, with the same random numbers, by the next run.
+
+    Examples
+    --------
+    >>> from topalpha import Search, design
+    >>> calls = Calls(lambda rng: rng.random(), lambda mean, rng: rng.random() < mean, seed=0)
+    >>> search, arms = Search(design("joint-lucb", 0.2, 0.2, 0.1)), []
+    >>> run(search, calls, candidates=arms, new_candidate=calls.candidate, budget=Budget(pulls=50))
+    'pulls'
+    >>> run(search, calls, candidates=arms, new_candidate=calls.candidate)
+    'stopped'
+    """
+    require(not calls.asynchronous, "pull", "be a plain function here: arun is for coroutine functions", calls.pull)
+    require(timeout is None or executor is not None, "timeout", "be None without an executor", timeout)
+    require(executor is not None or width in (None, 1), "width", "be 1 without an executor", width)
+    limit = math.inf if timeout is None else positive("timeout", timeout)
+    ledger = Ledger(search, calls, candidates, new_candidate, budget, on_error, retries, failed)
+    with held(), open_executor(executor, width) as crew:
+        if crew is None:
+            return _in_turn(ledger, notice)
+        return Flight(ledger, crew, width or crew.width, limit, notice, positive("poll", poll)).run()
+
+
+def _in_turn(ledger: Ledger, notice: Callable[[], str | None]) -> str:
+    try:
+        while (reason := ledger.verdict(0)) is None:
+            for pull, evaluation in ledger.start(1, 0):
+                with released():
+                    outcome = attempt(evaluation)
+                ledger.settle([(pull, outcome)])
+                if (reason := notice()) is not None:
+                    return reason
+        return reason
+    except KeyboardInterrupt:
+        return "interrupted"

@@ -1,0 +1,23 @@
+"""What a search will cost, before anything is spent: candidates, evaluations, and how they change with the target."""
+
+from topalpha.planner.caps import Cap, sure_cap
+from topalpha.planner.cost import Case, Cost, expect, references
+from topalpha.planner.pilot import Pilot, read_pilot, summarise
+from topalpha.planner.planning import Plan, Row, plan
+from topalpha.planner.worlds import Softened
+
+__all__ = [
+    "Cap",
+    "Case",
+    "Cost",
+    "Pilot",
+    "Plan",
+    "Row",
+    "Softened",
+    "expect",
+    "plan",
+    "read_pilot",
+    "references",
+    "summarise",
+    "sure_cap",
+]

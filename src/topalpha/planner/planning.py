@@ -1,0 +1,254 @@
+"""The plan: arms, proved and expected pulls, and how they change with each part of the target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from typing import Any
+
+from topalpha.algorithms import default_for, design
+from topalpha.core import Algorithm, RewardModel
+from topalpha.models import Model, reward_model
+from topalpha.planner.caps import Cap, sure_cap
+from topalpha.planner.cost import Case, Cost, expect, references
+from topalpha.planner.pilot import Pilot, read_pilot, summarise
+from topalpha.simulation import check_means
+from topalpha.validate import positive, whole
+
+#: Simulated pulls for each reservoir: for the target itself, and for each of its neighbours.
+BUDGET, ROW_BUDGET = 4_000_000, 800_000
+
+_SIMULATED = "Expected evaluations are simulated on the laws named, not proved. A pilot makes a better plan."
+_PILOT = "The plan rests on the pilot: candidates unlike the pilot's may cost more or less. It is no guarantee."
+
+
+@dataclass(frozen=True)
+class Row:
+    """One parameter halved or doubled: the arms and, for each reservoir, the expected pulls and their ratio.
+
+    Examples
+    --------
+    >>> Row("epsilon", 0.1, 190, (550.0,), (0.78,)).ratios
+    (0.78,)
+    """
+
+    parameter: str
+    value: float
+    arms: int
+    pulls: tuple[float | None, ...]
+    ratios: tuple[float | None, ...]
+    extrapolated: tuple[bool, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a search will cost.
+
+    Attributes
+    ----------
+    arms
+        Candidates to draw.
+    cap
+        Evaluations that are never exceeded, where that is proved.
+    costs
+        Expected evaluations: on the pilot, or on reference reservoirs, the hard one first.
+    rows
+        The target with one of its parameters halved or doubled.
+    pilot
+        What the pilot says, if there is one.
+
+    Examples
+    --------
+    >>> found = plan(0.2, 0.2, 0.1, algorithm="cc-lucb", runs=8)
+    >>> found.cap.source, [cost.law for cost in found.costs]
+    ('docs/proofs.md, C.3', ['dirac(0.5)', 'uniform(0,1)'])
+    >>> found.arms < found.costs[1].mean < found.costs[0].mean < found.cap.pulls
+    True
+    """
+
+    algorithm: str
+    family: str
+    alpha: float
+    epsilon: float
+    delta: float
+    options: Mapping[str, Any]
+    seed: int
+    covered: bool
+    arms: int
+    cap: Cap
+    costs: tuple[Cost, ...]
+    rows: tuple[Row, ...] = field(repr=False)
+    pilot: Pilot | None = None
+    notes: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def statement(self) -> str:
+        """The plan in one sentence."""
+        aim = f"within {self.epsilon:g} of the top {100.0 * self.alpha:.10g}%"
+        aim += f" with probability {100.0 * (1.0 - self.delta):.10g}%"
+        start = f"To find a candidate {aim}: draw {self.arms:,} candidates"
+        known = [cost for cost in self.costs if cost.mean is not None]
+        if not known:
+            return f"{start}; no simulated search ended within the budget of this plan."
+        if self.pilot is not None:
+            p90 = about(known[0].p90)
+            expected = f"about {about(known[0].mean)} evaluations{_mark(known[0])}"
+            return f"{start}, expect {expected}, {p90} or fewer in nine searches of ten."
+        easy_first = [
+            f"about {about(one.mean)} evaluations{_mark(one)} if {one.case} ({one.law})" for one in known[::-1]
+        ]
+        return f"{start}, expect {' or '.join(easy_first)}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        plain = ("algorithm", "family", "alpha", "epsilon", "delta", "seed", "covered", "arms")
+        return {
+            **{name: getattr(self, name) for name in plain},
+            "options": dict(self.options),
+            "cap": self.cap._asdict(),
+            "costs": [cost.to_dict() for cost in self.costs],
+            "rows": [asdict(row) for row in self.rows],
+            "pilot": None if self.pilot is None else self.pilot.to_dict(),
+            "notes": list(self.notes),
+            "statement": self.statement,
+        }
+
+
+def about(value: float | None) -> str:
+    """Two digits, as much as a plan can promise.
+
+    Examples
+    --------
+    >>> about(53556.75), about(7.2), about(None)
+    ('54,000', '7', 'unknown')
+    """
+    return "unknown" if value is None else f"{float(f'{value:.2g}'):,.0f}"
+
+
+def plan(
+    alpha: float,
+    epsilon: float,
+    delta: float,
+    family: str | RewardModel | None = None,
+    *,
+    minimise: bool = False,
+    algorithm: str | None = None,
+    pilot: Mapping[Any, Sequence[float]] | Sequence[Sequence[float]] | Pilot | str | PathLike[str] | None = None,
+    runs: int = 100,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Callable[[int], None] | None = None,
+    **options: Any,
+) -> Plan:
+    """How many candidates and how many evaluations a search will cost, before anything is spent.
+
+    Parameters
+    ----------
+    alpha, epsilon, delta, family, minimise, algorithm
+        As for ``search``: rewards, and epsilon, in their own units.
+    options
+        Of the algorithm.
+    pilot
+        Rewards of some candidates (a mapping of candidates to rewards, or a sequence of sequences) or the path of a
+        CSV file (see ``read_pilot``). Without it two reference reservoirs are planned for.
+    runs, seed, workers
+        Of the simulations, as for ``simulate``; fewer runs where they are long.
+    progress
+        Called with 1 after each simulated target and reservoir.
+
+    Examples
+    --------
+    >>> found = plan(0.2, 0.2, 0.1, runs=8, pilot=[[0, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1], [0, 0, 0, 1]])
+    >>> found.pilot.candidates, found.costs[0].runs, found.rows[0].parameter
+    (4, 8, 'alpha')
+    """
+    runs, seed = whole("runs", runs), whole("seed", seed, 0)
+    workers = None if workers is None else whole("workers", workers)
+    target = {"alpha": alpha, "epsilon": positive("epsilon", epsilon), "delta": delta}
+    model = reward_model(family, minimise=minimise)
+    chosen = default_for(model.family) if algorithm is None else algorithm
+
+    def make(changed: Mapping[str, float]) -> Algorithm:
+        epsilon = model.epsilon(changed["epsilon"])
+        return design(chosen, changed["alpha"], epsilon, changed["delta"], model.family, **options)
+
+    base = make(target)
+    summary = None
+    if isinstance(pilot, (str, PathLike)):
+        summary = read_pilot(pilot, model)
+    elif pilot is not None:
+        summary = summarise(pilot, model)
+    cases = references(base.family, base.epsilon) if summary is None else (Case("pilot", summary.law, summary.rewards),)
+    for case in cases:
+        check_means(case.law, base.family)
+
+    def costs(changed: Mapping[str, float], runs: int, budget: int, before: Sequence[Cost] = ()) -> list[Cost]:
+        found = []
+        for place, case in enumerate(cases):
+            one = lambda a, e: make({**changed, "alpha": a, "epsilon": e})  # noqa: E731
+            finest = _finest(before[place], target) if before else (0.0, 0.0)
+            found.append(expect(case, one, changed["alpha"], changed["epsilon"], runs, seed, workers, budget, finest))
+            if progress is not None:
+                progress(1)
+        return found
+
+    expected = costs(target, runs, BUDGET)
+    rows = []
+    for name, value in neighbours(target, model):
+        changed = {**target, name: value}
+        found = costs(changed, max(8, runs // 5), ROW_BUDGET, expected)
+        pulls = tuple(cost.mean for cost in found)
+        ratios = tuple(_ratio(cost.mean, old.mean) for cost, old in zip(found, expected, strict=True))
+        rows.append(Row(name, value, make(changed).arms, pulls, ratios, tuple(cost.extrapolated for cost in found)))
+    notes = [_SIMULATED] if summary is None else [_PILOT, *summary.notes]
+    notes += sorted({case.note for case in cases if case.note})
+    if summary is None and (model.offset, model.factor) != (0.0, 1.0):
+        notes.append(f"In the laws named, 0 stands for {model.to_user(0.0):g} and 1 for {model.to_user(1.0):g}.")
+    return Plan(
+        algorithm=base.name,
+        family=model.text + (", to be minimised" if minimise else ""),
+        alpha=base.alpha,
+        epsilon=target["epsilon"],
+        delta=base.delta,
+        options=options,
+        seed=seed,
+        covered=base.covered,
+        arms=base.arms,
+        cap=sure_cap(base),
+        costs=tuple(expected),
+        rows=tuple(rows),
+        pilot=summary,
+        notes=tuple(notes),
+    )
+
+
+def neighbours(target: Mapping[str, float], model: Model) -> Iterator[tuple[str, float]]:
+    """Each parameter halved and doubled, where that is still a target.
+
+    Examples
+    --------
+    >>> list(neighbours({"alpha": 0.5, "epsilon": 0.1, "delta": 0.05}, reward_model()))
+    [('alpha', 0.25), ('epsilon', 0.05), ('epsilon', 0.2), ('delta', 0.025), ('delta', 0.1)]
+    """
+    # An epsilon as wide as the range of means makes every candidate right.
+    ends = {"alpha": 1.0, "epsilon": abs(model.factor) * (model.family.highest - model.family.lowest), "delta": 1.0}
+    for name, value in target.items():
+        yield name, 0.5 * value
+        if 2.0 * value < ends[name]:
+            yield name, 2.0 * value
+
+
+def _finest(cost: Cost, target: Mapping[str, float]) -> tuple[float, float]:
+    """Where simulations of neighbours start: what was made coarser for the target itself is so for them."""
+    pairs = (cost.alpha, target["alpha"]), (cost.epsilon, target["epsilon"])
+    alpha, epsilon = (simulated if simulated > wanted else 0.0 for simulated, wanted in pairs)
+    return alpha, epsilon
+
+
+def _mark(cost: Cost) -> str:
+    return " (extrapolated)" if cost.extrapolated else ""
+
+
+def _ratio(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one / other

@@ -1,0 +1,87 @@
+"""A recorded search, run again: every decision is made anew and must be the one that was recorded."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from array import array
+from typing import TYPE_CHECKING
+
+from topalpha.ask_tell import Pull, Search
+from topalpha.storage import StorageError
+
+if TYPE_CHECKING:
+    from topalpha.storage import Recording
+
+
+def replay(recording: Recording, search: Search) -> None:
+    """Bring a search that has not begun to where the recording ends; an error where the two part.
+
+    Pulls that were asked for and not told are handed out again, the oldest first.
+    """
+    waiting: dict[int, Pull] = {}
+    asks, tells = recording.asks, recording.tells
+    waits = list(reversed(recording.waits))
+    asked = 0
+    for told in range(len(tells) + 1):
+        while True:
+            if waits and waits[-1] == (asked, told):
+                waits.pop()
+                _agree(not search.ask_many(1) and not search.stopped, "the algorithm had to wait", asked)
+            elif asked < len(asks) and asks[asked][1] == told:
+                try:
+                    pull = search.ask()
+                except RuntimeError:
+                    pull = None
+                _agree(pull is not None, "the algorithm has nothing to ask for", asked)
+                assert pull is not None
+                _agree(pull.arm == asks[asked][0], "the algorithm asks for another arm", asked)
+                waiting[asked] = pull
+                asked += 1
+            else:
+                break
+        if told < len(tells):
+            order, reward = tells[told]
+            _agree(order in waiting, "a reward was told before its pull", order)
+            search.tell(waiting.pop(order), reward)
+    _agree(asked == len(asks) and not waits, "what follows was planned before", asked)
+    if recording.status == "stopped":
+        # What was in flight then is wanted no more; that nothing more is asked for is a decision like the others.
+        _agree(not search.ask_many(1) and search.stopped, "the stopping rule is not met", asked)
+        return
+    for _, pull in sorted(waiting.items()):
+        search.again(pull)
+
+
+def _agree(holds: bool, found: str, order: int) -> None:
+    if not holds:
+        raise StorageError(
+            f"record must replay, but {found} at pull {order}: it was altered, or made by another version"
+        )
+
+
+def fingerprint(recording: Recording) -> str:
+    """A digest of everything that was recorded: the task, the candidates, every ask, wait, tell and failure.
+
+    Examples
+    --------
+    >>> from topalpha.storage import Recording
+    >>> fingerprint(Recording("one", {}, "running", None, "2024-01-01T00:00:00+00:00"))[:8]
+    '33473a80'
+    """
+    digest = hashlib.sha256()
+
+    def add(part: bytes) -> None:
+        digest.update(len(part).to_bytes(8, "big"))  # so that no part can take from its neighbour
+        digest.update(part)
+
+    add(json.dumps(recording.config, sort_keys=True).encode())
+    for candidate in recording.arms:
+        add(candidate if isinstance(candidate, bytes) else candidate.encode())
+    for pairs in (recording.asks, recording.waits):
+        add(array("q", (number for pair in pairs for number in pair)).tobytes())
+    add(array("q", (order for order, _ in recording.tells)).tobytes())
+    add(array("d", (reward for _, reward in recording.tells)).tobytes())
+    for failure in recording.failures:
+        add(json.dumps(list(failure)).encode())
+    return digest.hexdigest()

@@ -1,0 +1,145 @@
+"""How a search runs: on what, for how long, and who watches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from topalpha.core import SUM
+from topalpha.execution import Budget
+from topalpha.progress import LOGGER, Progress, survey
+from topalpha.session import Session
+
+#: Snapshots, callbacks and control messages are looked after this often, in seconds.
+PERIOD = 0.4
+#: The control message that ends a search.
+STOP = "stop"
+
+
+@dataclass(frozen=True)
+class Running:
+    """How a search runs. None of this changes what is proved, only how soon and from how many pulls.
+
+    Attributes
+    ----------
+    executor
+        ``None`` for one pull at a time in this thread; ``"threads"``, ``"processes"``; any executor with ``submit``; or
+        a Dask ``Client``.
+    workers
+        How many threads or processes, where this opens them; threads, if no executor is named.
+    width
+        How many pulls are in flight at once; as many as there are workers unless given.
+    pulls, seconds, cost
+        The budget: rewards, wall-clock seconds, or what ``cost_of`` adds up to. The search ends when the first is
+        spent, with the weaker statements that are proved by then.
+    cost_of
+        The cost of a pull: a number, or a function of the candidate and the reward.
+    retries
+        How often a failed pull is tried again with ``on_error="retry"``.
+    timeout
+        After how many seconds a pull counts as failed.
+    progress
+        ``auto`` (a live line on a terminal, log lines without one), ``live``, ``lines`` or ``none``.
+    callbacks
+        Functions that are called with a :class:`topalpha.progress.Progress` about twice a second.
+
+    Examples
+    --------
+    >>> Running(pulls=1000).budget.pulls
+    1000
+    """
+
+    executor: Any = None
+    workers: int | None = None
+    width: int | None = None
+    pulls: int | None = None
+    seconds: float | None = None
+    cost: float | None = None
+    cost_of: float | Callable[[Any, float], float] | None = None
+    retries: int = 3
+    timeout: float | None = None
+    progress: str = "auto"
+    callbacks: Sequence[Callable[[Progress], None]] = ()
+
+    @property
+    def where(self) -> Any:
+        """The executor, or the kind of it: a number of workers alone means threads."""
+        return "threads" if self.executor is None and self.workers is not None else self.executor
+
+    @property
+    def budget(self) -> Budget:
+        """When to end before the stopping rule is met."""
+        return Budget(self.pulls, self.seconds, self.cost, self.cost_of)
+
+
+class Watch:
+    """What happens a few times a second beside the pulls: snapshots, progress, callbacks, control messages."""
+
+    def __init__(self, session: Session, running: Running, show: Callable[[Progress], None]) -> None:
+        self.session = session
+        self.running = running
+        self._show = show
+        self._next = time.monotonic() + PERIOD
+        self._next_proof = self._next
+        self._proved: tuple[float | None, int | None] = (None, None)
+        self._known: list[tuple[int, int]] = []
+
+    def __call__(self) -> str | None:
+        """Do what is due; a reason to end, if someone asked for that."""
+        now = time.monotonic()
+        if now < self._next:
+            return None
+        self._next = now + PERIOD
+        reason = None
+        if self.session.record is not None:
+            for message in self.session.record.take_messages():
+                if message == STOP:
+                    reason = "message"
+                else:
+                    LOGGER.warning("a control message was not understood: %r", message)
+        if self.session.history.t > 0:
+            self.look(now)
+        return reason
+
+    def last(self) -> None:
+        """The state at the end, whenever the one before was shown."""
+        if self.session.history.t > 0:
+            self._next_proof = 0.0
+            self.look(time.monotonic())
+
+    def look(self, now: float) -> None:
+        """Take a snapshot and show where the search is."""
+        # What is proved may take long to find where arms are many: a tenth of the time is spent on it, no more.
+        due = now >= self._next_proof
+        progress = survey(self.session, proved=due)
+        if due:
+            self._next_proof = now + 10.0 * (time.monotonic() - now)
+            self._proved = (progress.gap, progress.left)
+        elif not self.session.stopped:
+            progress = replace(progress, gap=self._proved[0], left=self._proved[1])
+        self.snapshot(progress)
+        self._show(progress)
+        for callback in self.running.callbacks:
+            callback(progress)
+
+    def snapshot(self, progress: Progress) -> None:
+        """Write down the figures of arms that changed since the last snapshot."""
+        record, session = self.session.record, self.session
+        if record is None:
+            return
+        history, model = session.history, session.model
+        rows: list[tuple[int, int, float | None, float, float, int]] = []
+        for arm in range(history.arms):
+            counts = (history.pulls[arm], history.pending[arm])
+            if arm < len(self._known) and self._known[arm] == counts:
+                continue
+            if counts[0]:
+                low, high = sorted((model.to_user(session.lower(arm)), model.to_user(session.upper(arm))))
+                rows.append((arm, counts[0], model.to_user(history.stats[SUM][arm] / counts[0]), low, high, counts[1]))
+            else:
+                ends = sorted((model.to_user(session.model.family.lowest), model.to_user(session.model.family.highest)))
+                rows.append((arm, 0, None, ends[0], ends[1], counts[1]))
+        record.snapshot(rows, progress.to_dict())
+        self._known = [(history.pulls[arm], history.pending[arm]) for arm in range(history.arms)]

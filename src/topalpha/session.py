@@ -1,0 +1,152 @@
+"""A search for a task: with its candidates, its failures and its certificate, and written down if there is a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from topalpha import __version__
+from topalpha.ask_tell import Pull, Search
+from topalpha.certificate import Certificate, certify
+from topalpha.replay import fingerprint, replay
+from topalpha.task import Task
+from topalpha.validate import require
+
+if TYPE_CHECKING:
+    from topalpha.storage import Record, Recording, Storage
+
+#: How a search in a file stands while someone works on it.
+RUNNING = "running"
+
+
+class Session(Search):
+    """A search made from a :class:`Task`; in a file, if it was started with one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from topalpha.task import Task
+    >>> task = Task(0.3, 0.4, 0.2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Session.start(task, storage=folder + "/one.db") as session:
+    ...         for pull in session.ask_many(5):
+    ...             session.keep(pull.arm, {"number": pull.arm})
+    ...             session.tell(pull, 1.0)
+    ...     with Session.resume(folder + "/one.db") as session:
+    ...         session.history.t, session.candidates[4]
+    (5, {'number': 4})
+    """
+
+    def __init__(self, task: Task, record: Record | None = None, version: str = __version__) -> None:
+        super().__init__(task.design(), task.seed, model=task.model)
+        self.task = task
+        self.record = record
+        #: Which version of the package began it.
+        self.version = version
+        #: By arm, as far as :meth:`keep` was told.
+        self.candidates: list[Any] = []
+        #: What was done about each failed pull.
+        self.actions: list[str] = []
+        self._stack = ExitStack()
+
+    @classmethod
+    def start(
+        cls,
+        task: Task,
+        storage: str | os.PathLike[str] | None = None,
+        name: str = "search",
+        *,
+        pickle: bool = False,
+        durable: str = "process",
+        code: Mapping[str, Any] | None = None,
+    ) -> Session:
+        """A new search, in a file if ``storage`` names one (several may share a file, under different names)."""
+        if storage is None:
+            return cls(task)
+        from topalpha.storage import Storage
+
+        with ExitStack() as stack:
+            store: Storage = stack.enter_context(Storage(storage, durable=durable))
+            config = {"task": task.to_dict(), "version": __version__, "code": None if code is None else dict(code)}
+            session = cls(task, store.create(name, config, pickle=pickle))
+            session.journal = session.record
+            session._stack = stack.pop_all()
+        return session
+
+    @classmethod
+    def resume(
+        cls,
+        path: str | os.PathLike[str],
+        name: str | None = None,
+        *,
+        allow_pickle: bool = False,
+        durable: str = "process",
+    ) -> Session:
+        """The search in this file, where it was: replayed, and ready for more. A finished one stays as it is."""
+        from topalpha.storage import Storage, read
+
+        read(path, name, log=False)  # a file that is not there is not to be created
+        with ExitStack() as stack:
+            store: Storage = stack.enter_context(Storage(path, durable=durable))
+            record = store.open(name)
+            recording = record.recording()
+            session = cls.replayed(recording, allow_pickle)
+            session.record = record
+            session.journal = record
+            if recording.status not in ("stopped", RUNNING):
+                record.finish(RUNNING, None)
+            session._stack = stack.pop_all()
+        return session
+
+    @classmethod
+    def replayed(cls, recording: Recording, allow_pickle: bool = False) -> Session:
+        """The search as it was recorded, run again, with nothing that writes."""
+        config = recording.config
+        known = set(config) == {"task", "version", "code"} and isinstance(config["task"], Mapping)
+        require(known, "record", "be of a search for a task", config)
+        session = cls(Task.from_dict(config["task"]), version=config["version"])
+        session.candidates = recording.candidates(allow_pickle)
+        session.actions = [failure.action for failure in recording.failures]
+        replay(recording, session)
+        return session
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._stack.close()
+
+    def keep(self, arm: int, candidate: Any) -> None:
+        """Remember the candidate of the next arm, before its first reward is told."""
+        require(arm == len(self.candidates), "arm", f"be the next one, {len(self.candidates)}", arm)
+        if self.record is not None:
+            self.record.add_arm(arm, candidate)
+        self.candidates.append(candidate)
+
+    def failed(self, pull: Pull, reason: str, action: str) -> None:
+        """Note that a pull gave no reward, and what is done about it."""
+        if self.record is not None:
+            self.record.fail(pull.order, self.told, reason, action)
+            if action != "worst":  # that one goes to disk together with the reward that it leads to
+                self.record.commit()
+        self.actions.append(action)
+
+    def certificate(self, reason: str | None = None) -> Certificate:
+        """What is proved now; ``reason`` says why the search ended, if it did not stop by itself."""
+        require(self.history.t > 0, "certificate", "be read after the first reward", self.history.t)
+        reason = "stopped" if self.stopped else RUNNING if reason is None else reason
+        digest = None if self.record is None else fingerprint(self.record.recording())
+        return certify(self, self.task, reason, self.candidates, self.actions, digest, self.version)
+
+    def finish(self, reason: str) -> Certificate:
+        """The certificate at the end, written down if there is a file."""
+        certificate = self.certificate(reason)
+        if self.record is not None:
+            self.record.finish(certificate.reason, certificate.to_dict())
+        return certificate

@@ -1,0 +1,99 @@
+"""Candidates and settings as text that gives the very same value back, or as pickles that are never loaded unasked."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Mapping
+from typing import Any
+
+from topalpha.validate import require
+
+
+def to_json(name: str, value: Any, otherwise: str = "") -> str:
+    """``value`` as JSON, if reading it gives back the same value of the same types.
+
+    Examples
+    --------
+    >>> to_json("candidate", {"rate": 0.1, "layers": [64, 64]})
+    '{"rate":0.1,"layers":[64,64]}'
+    >>> to_json("candidate", (64, 64))
+    Traceback (most recent call last):
+    ValueError: candidate must come back from JSON as it is, got (64, 64)
+    """
+    condition = "come back from JSON as it is" + otherwise
+    try:
+        # Escaped to ASCII: a lone surrogate is a Python string that SQLite's UTF-8 cannot hold.
+        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+        same = _same(json.loads(text), value)
+    except (TypeError, ValueError, RecursionError):
+        same = False
+    require(same, name, condition, value)
+    return text
+
+
+def settings(name: str, value: Mapping[str, Any]) -> str:
+    """A mapping as JSON, under the same condition.
+
+    Examples
+    --------
+    >>> settings("config", {"alpha": 0.05})
+    '{"alpha":0.05}'
+    """
+    require(isinstance(value, Mapping), name, "be a mapping", value)
+    return to_json(name, dict(value))
+
+
+def legible(text: str) -> str:
+    r"""Text that UTF-8 can hold: lone surrogates, as in file names of unknown encoding, are spelled out.
+
+    Examples
+    --------
+    >>> print(legible("no file \udcff"))
+    no file \udcff
+    """
+    return str(text).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def encode(candidate: Any, pickled: bool) -> str | bytes:
+    """A candidate as it is stored: text is JSON, bytes are a pickle.
+
+    Examples
+    --------
+    >>> encode([1, 2], pickled=False), type(encode((1, 2), pickled=True))
+    ('[1,2]', <class 'bytes'>)
+    """
+    if not pickled:
+        return to_json("candidate", candidate, " unless the search was created with pickle=True")
+    try:
+        return pickle.dumps(candidate, protocol=5)
+    except Exception as error:  # a class may raise anything while it is pickled
+        raise ValueError(f"candidate must be something that pickle can store, got {candidate!r} ({error})") from error
+
+
+def decode(raw: str | bytes, allow_pickle: bool) -> Any:
+    """The candidate again; a pickle may run any code when it is loaded, so that must be asked for.
+
+    Examples
+    --------
+    >>> decode('[1,2]', allow_pickle=False)
+    [1, 2]
+    >>> decode(encode((1, 2), pickled=True), allow_pickle=False)
+    Traceback (most recent call last):
+    ValueError: allow_pickle must be True to load pickled candidates, which can run any code, got False
+    """
+    if isinstance(raw, str):
+        return json.loads(raw)
+    require(allow_pickle is True, "allow_pickle", "be True to load pickled candidates, which can run any code", False)
+    return pickle.loads(raw)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether both are equal in value and type, all the way down: for == alone, True is 1 and 1 is 1.0."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(one == other)

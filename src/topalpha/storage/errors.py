@@ -1,0 +1,80 @@
+"""One error for everything that a file can do to a search, in one sentence that says what would have to hold."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+
+ROOM = "have room left on its disk"
+WRITABLE = "be writable, and so its directory"
+ALONE = "have no other writer"
+SOUND = "be an undamaged topalpha file"
+
+#: What SQLite's primary result codes mean to the owner of the file.
+CONDITIONS = {
+    sqlite3.SQLITE_FULL: ROOM,
+    sqlite3.SQLITE_BUSY: ALONE,
+    sqlite3.SQLITE_LOCKED: ALONE,
+    sqlite3.SQLITE_READONLY: WRITABLE,
+    sqlite3.SQLITE_PERM: WRITABLE,
+    sqlite3.SQLITE_CANTOPEN: "be a file that can be opened",
+    sqlite3.SQLITE_CORRUPT: SOUND,
+    sqlite3.SQLITE_NOTADB: SOUND,
+    sqlite3.SQLITE_IOERR: "be on a disk that can be read and written",
+}
+
+#: The same for what the operating system says.
+REASONS = {
+    errno.ENOSPC: ROOM,
+    errno.EDQUOT: ROOM,
+    errno.EFBIG: ROOM,
+    errno.EACCES: WRITABLE,
+    errno.EPERM: WRITABLE,
+    errno.EROFS: WRITABLE,
+    errno.ENOENT: "exist",
+    errno.EISDIR: "name a file",
+}
+
+
+#: What reading a file may raise: where text is damaged, Python cannot even decode what SQLite says about it.
+BROKEN = (sqlite3.Error, UnicodeDecodeError)
+
+
+class StorageError(ValueError):
+    """A file that cannot be used: missing, damaged, foreign, locked, read-only or out of room.
+
+    Examples
+    --------
+    >>> raise StorageError("path must exist, got 'nowhere.db'")
+    Traceback (most recent call last):
+    topalpha.storage.errors.StorageError: path must exist, got 'nowhere.db'
+    """
+
+
+def refusal(condition: str, path: str, detail: str = "") -> StorageError:
+    """The error that says what must hold for the file, and what does not.
+
+    Examples
+    --------
+    >>> str(refusal("exist", "nowhere.db"))
+    "path must exist, got 'nowhere.db'"
+    """
+    return StorageError(f"path must {condition}, got {path!r}" + (f" ({detail})" if detail else ""))
+
+
+def explained(path: str, error: sqlite3.Error | OSError | UnicodeDecodeError) -> StorageError:
+    """What went wrong below, as the one error of this package.
+
+    Examples
+    --------
+    >>> str(explained("full.db", OSError(errno.ENOSPC, "No space left on device")))
+    "path must have room left on its disk, got 'full.db' (No space left on device)"
+    """
+    if isinstance(error, OSError):
+        return refusal(REASONS.get(error.errno or 0, "be accessible"), path, error.strerror or str(error))
+    if isinstance(error, sqlite3.ProgrammingError):
+        return refusal("be open", path, str(error))
+    code = getattr(error, "sqlite_errorcode", None)
+    # The low byte is the primary code, the rest says which kind of it; errors of the Python layer have none.
+    condition = CONDITIONS.get(code & 0xFF, SOUND) if code is not None else SOUND
+    return refusal(condition, path, str(error))

@@ -1,0 +1,201 @@
+"""Opening files: what is not ours, not whole or not understood is recognised before anything is written."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from collections.abc import Callable
+from contextlib import closing, suppress
+from typing import TypeVar
+from urllib.parse import quote
+
+from topalpha.storage.errors import BROKEN, SOUND, StorageError, explained, refusal
+from topalpha.storage.schema import APPLICATION, OLDEST_SQLITE, VERSION, image
+
+Answer = TypeVar("Answer")
+
+#: Seconds to wait for a writer of another process: its transactions take microseconds, unless it hangs.
+PATIENCE = 5.0
+#: Bytes in the smallest page that SQLite has.
+SMALLEST = 512
+#: How often a reader starts again because the file changed under it.
+ATTEMPTS = 8
+
+
+def resolve(path: str | os.PathLike[str]) -> str:
+    """The one name of the file, whatever links lead to it.
+
+    Examples
+    --------
+    >>> resolve("folder/../searches.db") == os.path.join(os.path.realpath("."), "searches.db")
+    True
+    """
+    name = os.path.realpath(os.fspath(path))
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        needed = ".".join(map(str, OLDEST_SQLITE))
+        raise StorageError(f"SQLite must be version {needed} or later, got {sqlite3.sqlite_version}")
+    if os.path.isdir(name):
+        raise refusal("name a file", name, "a directory")
+    if not os.path.isdir(os.path.dirname(name)):
+        raise refusal("lie in an existing directory", name)
+    return name
+
+
+def size(path: str) -> int:
+    """Bytes in a file; 0 if there is none.
+
+    Examples
+    --------
+    >>> size("nowhere.db")
+    0
+    """
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0
+
+
+def connect(path: str, options: str) -> sqlite3.Connection:
+    """A connection without transactions of Python's own.
+
+    Examples
+    --------
+    >>> connection = connect("searches.db", "mode=memory")
+    >>> connection.isolation_level is None
+    True
+    >>> connection.close()
+    """
+    address = f"file:{quote(path)}?{options}"
+    # Threads: calls must not overlap, but they may come from different ones, as from an executor.
+    return sqlite3.connect(address, uri=True, isolation_level=None, timeout=PATIENCE, check_same_thread=False)
+
+
+def consult(path: str, work: Callable[[sqlite3.Connection], Answer]) -> Answer:
+    """Whatever ``work`` reads, from one moment of the file, without creating or changing anything.
+
+    A file without a log next to it is read as immutable, for a plain reader would leave an empty log behind; if a
+    writer came along meanwhile, what was read is dropped and read again.
+
+    Examples
+    --------
+    >>> consult("/nowhere.db", lambda connection: None)
+    Traceback (most recent call last):
+    topalpha.storage.errors.StorageError: path must exist, got '/nowhere.db'
+    """
+    failure = refusal("hold still while it is read", path)
+    for _ in range(ATTEMPTS):
+        before = _state(path)
+        if before is None:
+            raise refusal("exist", path)
+        quiet = before[-1] == 0
+        try:
+            with closing(connect(path, "mode=ro&immutable=1" if quiet else "mode=ro")) as connection:
+                connection.execute("PRAGMA temp_store = MEMORY")
+                connection.execute("BEGIN")
+                answer = work(connection)
+        except BROKEN as error:
+            failure = explained(path, error)
+            failure.__cause__ = error
+        except StorageError as error:
+            failure = error
+        else:
+            if not quiet or _state(path) == before:
+                return answer
+            continue
+        if _state(path) == before:
+            break
+    raise failure
+
+
+def inspect(path: str) -> None:
+    """Raise unless the file is one of ours, of a version that is understood.
+
+    Read from the main file alone: its header is complete from the first moment and never changes again.
+
+    Examples
+    --------
+    >>> inspect("/nowhere.db")
+    Traceback (most recent call last):
+    topalpha.storage.errors.StorageError: path must exist, got '/nowhere.db'
+    """
+    if size(path) == 0:
+        raise refusal("be a topalpha file", path, "empty") if os.path.exists(path) else refusal("exist", path)
+    if size(path) < SMALLEST:  # SQLite takes less than a page for an empty file
+        raise refusal(SOUND, path, "file is not a database")
+    try:
+        with closing(connect(path, "mode=ro&immutable=1")) as connection:
+            application, version = _signature(connection)
+    except BROKEN as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_CORRUPT:
+            raise explained(path, error) from error
+        # So it looks too while a writer copies its log into the file, page by page: look again with its log.
+        application, version = consult(path, _signature)
+    if application != APPLICATION:
+        raise refusal("be a topalpha file", path, "a SQLite file of another application")
+    if version > VERSION:
+        raise refusal(f"have schema version {VERSION}", path, f"version {version}, of a newer topalpha")
+    if version != VERSION:
+        raise refusal(SOUND, path, f"schema version {version}")
+
+
+def verify(path: str) -> None:
+    """Raise unless the file is ours and SQLite finds no damage in it.
+
+    Examples
+    --------
+    >>> verify("/nowhere.db")
+    Traceback (most recent call last):
+    topalpha.storage.errors.StorageError: path must exist, got '/nowhere.db'
+    """
+    inspect(path)
+
+    def check(connection: sqlite3.Connection) -> None:
+        finding = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if finding != "ok":
+            raise refusal(SOUND, path, " ".join(str(finding).split()))
+
+    consult(path, check)
+
+
+def establish(path: str) -> None:
+    """Put a file with empty tables in place: after a kill there is the whole of it or none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     establish(folder + "/searches.db")
+    ...     verify(folder + "/searches.db")
+    ...     os.listdir(folder)
+    ['searches.db']
+    """
+    draft = path + "-new"
+    try:
+        with open(draft, "wb") as stream:
+            if os.path.exists(path):  # an empty file, perhaps made by its owner for its permissions
+                os.chmod(draft, stat.S_IMODE(os.stat(path).st_mode))
+            stream.write(image())
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(draft)
+        raise explained(path, error) from error
+
+
+def _signature(connection: sqlite3.Connection) -> tuple[int, int]:
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    return application, connection.execute("PRAGMA user_version").fetchone()[0]
+
+
+def _state(path: str) -> tuple[int, int, int, int] | None:
+    """What changes whenever somebody writes; the last number is the length of the log."""
+    try:
+        status = os.stat(path)
+        return status.st_ino, status.st_size, status.st_mtime_ns, size(path + "-wal")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise explained(path, error) from error

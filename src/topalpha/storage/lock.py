@@ -1,0 +1,100 @@
+"""One writer per file, by a lock that the operating system drops with the process, however that ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+from topalpha.storage.errors import ALONE, explained, refusal
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _seize(descriptor: int) -> None:
+        # A byte far behind the process number, which others must be able to read.
+        os.lseek(descriptor, 1 << 20, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _seize(descriptor: int) -> None:
+        # lockf, not flock: a flock is shared with forked workers and would outlive a killed parent.
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+#: Locks of lockf belong to the process and do not keep it from locking twice: this does. The process is part of the
+#: key because a forked child inherits the set but not the locks.
+_held: set[tuple[int, str]] = set()
+
+
+class WriterLock:
+    """The right to write ``path``, held from here to :meth:`release`.
+
+    It lies on a file of its own, ``<path>-writer``: closing any descriptor of the database itself would drop SQLite's
+    locks on it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lock = WriterLock(folder + "/searches.db")
+    ...     os.listdir(folder)
+    ...     lock.release()
+    ...     os.listdir(folder)
+    ['searches.db-writer']
+    []
+    """
+
+    def __init__(self, path: str) -> None:
+        self._key = (os.getpid(), path)
+        self._released = False
+        self._file = path + "-writer"
+        if self._key in _held:
+            raise refusal(ALONE, path, "this process is writing it")
+        while True:
+            try:
+                self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o666)
+            except OSError as error:
+                raise explained(path, error) from error
+            try:
+                _seize(self._descriptor)
+                current = self._is_current()
+            except (BlockingIOError, PermissionError) as error:
+                raise refusal(ALONE, path, self._owner()) from error
+            except OSError as error:
+                os.close(self._descriptor)
+                raise explained(path, error) from error
+            if current:
+                break
+            os.close(self._descriptor)  # its owner removed it between our opening and our locking: take the next
+        _held.add(self._key)
+        with suppress(OSError):  # for the error message of others only
+            os.ftruncate(self._descriptor, 0)
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+            os.write(self._descriptor, str(os.getpid()).encode())
+
+    def release(self) -> None:
+        """Let others write; a second time, or in a forked child, nothing happens."""
+        if self._released or self._key[0] != os.getpid():
+            return
+        self._released = True
+        _held.discard(self._key)
+        # Removed before it is unlocked: whoever waits for this very file notices that it is no longer the one.
+        with suppress(OSError):
+            os.unlink(self._file)
+        os.close(self._descriptor)
+
+    def _is_current(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), os.stat(self._file))
+        except FileNotFoundError:
+            return False
+
+    def _owner(self) -> str:
+        try:
+            number = os.read(self._descriptor, 32).decode("ascii", "replace")
+        except OSError:
+            number = ""
+        os.close(self._descriptor)
+        return f"process {number} is writing it" if number.isdigit() else "another process is writing it"

@@ -1,0 +1,211 @@
+"""The writer's handle of one search."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from math import isfinite, isnan
+from operator import index
+from typing import Any
+
+from topalpha.storage import schema
+from topalpha.storage.encoding import encode, legible, settings
+from topalpha.storage.errors import BROKEN, explained
+from topalpha.storage.recording import Recording, audited, find, load, parsed
+from topalpha.storage.writer import Step, Writer
+from topalpha.validate import require
+
+#: What SQLite can hold.
+LARGEST = 2**63 - 1
+
+
+class Record:
+    """One search, open for writing; made by :meth:`Storage.create` and :meth:`Storage.open`.
+
+    Arms and asks wait in memory and go to disk in the transaction of the next reward, so that between two calls no
+    transaction is open and nobody else has to wait; what was told is on disk when :meth:`tell` returns, unless the
+    storage has an ``interval``. Arms, asks and rewards come in order and once: anything else is refused before it is
+    written.
+
+    Attributes
+    ----------
+    name, config
+        What it was created with.
+    status, certificate
+        "running" and None, until :meth:`finish`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from topalpha.storage import Storage
+    >>> with tempfile.TemporaryDirectory() as folder, Storage(folder + "/searches.db") as storage:
+    ...     record = storage.create("first", {"alpha": 0.05})
+    ...     record.ask(0, arm=0, after=0)
+    ...     record.tell(0, 0.5)
+    ...     record.finish("stopped", {"arm": 0})
+    ...     record.asked, record.told, record.recording().certificate
+    (1, 1, {'arm': 0})
+    """
+
+    def __init__(self, writer: Writer, name: str, interval: float = 0.0) -> None:
+        connection, path = writer.connection, writer.path
+        self._search, self.name, _, config, pickled, self.status, certificate = find(connection, path, name)
+        self.config = parsed(path, config)
+        self.certificate = None if certificate is None else parsed(path, certificate)
+        self._pickled = bool(pickled)
+        self._writer = writer
+        self._interval = interval
+        self._committed = time.monotonic()
+        self._arms, self._asked, self._waited, self._told, self._failed = audited(connection, path, self._search)
+        #: One byte per pull: whether its reward is in.
+        self._is_told = bytearray(self._asked)
+        for (order,) in connection.execute(schema.TOLD, (self._search,)):
+            self._is_told[order] = 1
+        self._new_arms: list[tuple[int, int, str | bytes]] = []
+        self._new_asks: list[tuple[int, int, int, int]] = []
+        self._new_waits: list[tuple[int, int, int, int]] = []
+        self._new_tells: list[tuple[int, int, int, float]] = []
+        self._new_failures: list[tuple[int, int, int, int, str, str]] = []
+
+    @property
+    def asked(self) -> int:
+        """How many pulls were asked for: the order of the next one."""
+        return self._asked
+
+    @property
+    def told(self) -> int:
+        """How many rewards were told."""
+        return self._told
+
+    def add_arm(self, arm: int, candidate: Any) -> None:
+        """Keep the candidate of the next arm."""
+        self._writer.check()
+        require(arm == self._arms, "arm", f"be the next one, {self._arms}", arm)
+        self._new_arms.append((self._search, self._arms, encode(candidate, self._pickled)))
+        self._arms += 1
+
+    def ask(self, order: int, arm: int, after: int) -> None:
+        """Note the next pull: of which arm, and planned after how many rewards."""
+        self._writer.check()
+        order, arm, after = index(order), index(arm), index(after)
+        require(order == self._asked, "order", f"be the next one, {self._asked}", order)
+        require(0 <= arm <= LARGEST, "arm", "be an index", arm)
+        require(0 <= after <= self._told, "after", f"be at most the number of rewards told, {self._told}", after)
+        self._new_asks.append((self._search, order, arm, after))
+        self._is_told.append(0)
+        self._asked += 1
+
+    def wait(self, asked: int, after: int) -> None:
+        """Note that the algorithm was asked and had to wait: after how many pulls, and how many rewards."""
+        self._writer.check()
+        asked, after = index(asked), index(after)
+        require(asked == self._asked, "asked", f"be the number of pulls asked for, {self._asked}", asked)
+        require(after == self._told, "after", f"be the number of rewards told, {self._told}", after)
+        self._new_waits.append((self._search, self._waited, asked, after))
+        self._waited += 1
+
+    def tell(self, order: int, reward: float) -> None:
+        """Note the reward of a pull that was asked for."""
+        self._writer.check()
+        order, reward = index(order), float(reward)
+        if not 0 <= order < self._asked or self._is_told[order]:
+            require(False, "order", "be of a pull asked for and not yet told", order)
+        if not isfinite(reward):
+            require(False, "reward", "be finite", reward)
+        self._new_tells.append((self._search, order, self._told, reward))
+        self._is_told[order] = 1
+        self._told += 1
+        self._settle()
+
+    def tell_many(self, rewards: Iterable[tuple[int, float]]) -> None:
+        """Note several rewards, in this order of arrival: all of them or none."""
+        self._writer.check()
+        pairs = [(index(order), float(reward)) for order, reward in rewards]
+        seen: set[int] = set()
+        for order, reward in pairs:
+            known = 0 <= order < self._asked and not self._is_told[order] and order not in seen
+            require(known, "order", "be of a pull asked for and not yet told", order)
+            require(isfinite(reward), "reward", "be finite", reward)
+            seen.add(order)
+        for order, reward in pairs:
+            self._new_tells.append((self._search, order, self._told, reward))
+            self._is_told[order] = 1
+            self._told += 1
+        self._settle()
+
+    def fail(self, order: int, after: int, reason: str, action: str) -> None:
+        """Note that a pull gave no reward, why, and what is done about it; on disk with the next reward or commit."""
+        self._writer.check()
+        order, after = index(order), index(after)
+        require(0 <= order < self._asked, "order", "be of a pull asked for", order)
+        require(0 <= after <= self._told, "after", f"be at most the number of rewards told, {self._told}", after)
+        row = (self._search, self._failed, order, after, legible(reason), legible(action))
+        self._new_failures.append(row)
+        self._failed += 1
+
+    def commit(self) -> None:
+        """Put on disk what still waits."""
+        self._write([])
+
+    def finish(self, status: str, certificate: Mapping[str, Any] | None) -> None:
+        """Note how the search stands and what it ended with; on disk when this returns."""
+        text = None if certificate is None else settings("certificate", certificate)
+        self._write([(schema.FINISH, [(legible(status), text, self._search)])])
+        self.status = status
+        self.certificate = None if text is None else parsed(self._writer.path, text)
+
+    def snapshot(
+        self,
+        rows: Iterable[tuple[int, int, float | None, float, float, int]],
+        progress: Mapping[str, Any],
+    ) -> None:
+        """Replace figures of arms ``(arm, pulls, mean, lower, upper, pending)`` and what is said about progress."""
+        search, figures = self._search, []
+        for arm, pulls, mean, lower, upper, pending in rows:
+            require(not isnan(lower) and not isnan(upper), "bounds", "be numbers", (lower, upper))
+            mean = None if mean is None else float(mean)
+            figures.append((search, index(arm), index(pulls), mean, float(lower), float(upper), index(pending)))
+        state = (search, time.time(), settings("progress", progress))
+        self._write([(schema.SNAPSHOT, figures), (schema.PROGRESS, [state])])
+
+    def take_messages(self) -> list[str]:
+        """Messages that others posted and that were not taken before, oldest first."""
+        self._writer.check()
+        waiting = self._writer.fetch(schema.MESSAGES, self._search)
+        if waiting:
+            self._write([(schema.HANDLED, [(self._search, number) for number, _ in waiting])])
+        return [text for _, text in waiting]
+
+    def recording(self) -> Recording:
+        """All that is on disk, what still waited included."""
+        if self._writer.failure is None:
+            self.commit()
+        try:
+            return load(self._writer.connection, self._writer.path, self.name)
+        except BROKEN as error:
+            raise explained(self._writer.path, error) from error
+
+    def _settle(self) -> None:
+        if self._interval <= 0.0 or time.monotonic() - self._committed >= self._interval:
+            self._write([])
+
+    def _write(self, more: list[Step]) -> None:
+        waiting = (self._new_arms, self._new_asks, self._new_waits, self._new_tells, self._new_failures)
+        steps: list[Step] = []
+        if self._new_arms:
+            steps.append((schema.ADD_ARM, self._new_arms))
+        if self._new_asks:
+            steps.append((schema.ASK, self._new_asks))
+        if self._new_waits:
+            steps.append((schema.WAIT, self._new_waits))
+        if self._new_tells:
+            steps.append((schema.TELL, self._new_tells))
+        if self._new_failures:
+            steps.append((schema.FAIL, self._new_failures))
+        steps.extend(more)
+        if steps:
+            self._writer.write(steps, waiting)
+        else:
+            self._writer.check()
+        if self._interval > 0.0:
+            self._committed = time.monotonic()

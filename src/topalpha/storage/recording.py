@@ -1,0 +1,240 @@
+"""Reading what a search has seen: from any process, at any time, without a trace."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from topalpha.storage import schema
+from topalpha.storage.encoding import decode
+from topalpha.storage.errors import SOUND, StorageError, refusal
+from topalpha.storage.files import consult, inspect, resolve
+
+
+class Failure(NamedTuple):
+    """A pull that gave no reward: which, how many rewards had been told, why, and what was done about it.
+
+    Examples
+    --------
+    >>> Failure(order=7, after=5, reason="timeout", action="retry").action
+    'retry'
+    """
+
+    order: int
+    after: int
+    reason: str
+    action: str
+
+
+class Row(NamedTuple):
+    """What was known about one arm when the last snapshot was taken; ``mean`` is None without rewards.
+
+    Examples
+    --------
+    >>> Row(arm=0, pulls=2, mean=0.5, lower=0.1, upper=0.9, pending=1).upper
+    0.9
+    """
+
+    arm: int
+    pulls: int
+    mean: float | None
+    lower: float
+    upper: float
+    pending: int
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A search as it was on disk at one moment.
+
+    Attributes
+    ----------
+    name, created, status
+        The search, when it was created (UTC), and how it stands.
+    config
+        What it was created with.
+    certificate
+        What it ended with; None before.
+    arms
+        Stored candidates, by arm; see :meth:`candidates`.
+    asks
+        ``(arm, after)`` of each pull, by its order: planned when ``after`` rewards had been told.
+    waits
+        ``(asked, after)``: the algorithm was asked after so many pulls and rewards, and had to wait.
+    tells
+        ``(order, reward)`` in order of arrival.
+    failures, snapshot
+        Pulls without a reward, and the latest figures of each arm.
+    progress, updated
+        What the search last said about itself, and when (seconds since 1970); None before.
+
+    Examples
+    --------
+    >>> Recording("first", {}, "running", None, "2024-01-01T00:00:00+00:00", arms=['{"rate":0.1}']).candidates()
+    [{'rate': 0.1}]
+    """
+
+    name: str
+    config: dict[str, Any]
+    status: str
+    certificate: dict[str, Any] | None
+    created: str
+    arms: list[str | bytes] = field(default_factory=list, repr=False)
+    asks: list[tuple[int, int]] = field(default_factory=list, repr=False)
+    tells: list[tuple[int, float]] = field(default_factory=list, repr=False)
+    waits: list[tuple[int, int]] = field(default_factory=list, repr=False)
+    failures: list[Failure] = field(default_factory=list, repr=False)
+    snapshot: list[Row] = field(default_factory=list, repr=False)
+    progress: dict[str, Any] | None = None
+    updated: float | None = None
+
+    def candidates(self, allow_pickle: bool = False) -> list[Any]:
+        """The candidates, by arm. Pickled ones can run any code when loaded: only with ``allow_pickle``."""
+        return [decode(raw, allow_pickle) for raw in self.arms]
+
+
+def read(path: str | os.PathLike[str], name: str | None = None, *, log: bool = True) -> Recording:
+    """A search as it is on disk now; without a name, the only one in the file.
+
+    Nothing is created, changed or held up, even while the search runs. With ``log=False`` arms, asks and tells are left
+    out, which is quick however long the search.
+
+    Examples
+    --------
+    >>> read("/nowhere.db")
+    Traceback (most recent call last):
+    topalpha.storage.errors.StorageError: path must exist, got '/nowhere.db'
+    """
+    file = resolve(path)
+    inspect(file)
+    return consult(file, lambda connection: load(connection, file, name, log))
+
+
+def names(path: str | os.PathLike[str]) -> list[str]:
+    """The searches in a file, in the order in which they were created.
+
+    Examples
+    --------
+    >>> names("/nowhere.db")
+    Traceback (most recent call last):
+    topalpha.storage.errors.StorageError: path must exist, got '/nowhere.db'
+    """
+    file = resolve(path)
+    inspect(file)
+    return consult(file, listed)
+
+
+def listed(connection: sqlite3.Connection) -> list[str]:
+    """The names, through a connection that is there.
+
+    Examples
+    --------
+    >>> connection = sqlite3.connect(":memory:")
+    >>> _ = connection.executescript(schema.TABLES)
+    >>> listed(connection)
+    []
+    >>> connection.close()
+    """
+    return [name for (name,) in connection.execute(schema.NAMES)]
+
+
+def find(connection: sqlite3.Connection, path: str, name: str | None) -> tuple[Any, ...]:
+    """The row of the search, or of the only one if there is no name.
+
+    Examples
+    --------
+    >>> connection = sqlite3.connect(":memory:")
+    >>> _ = connection.executescript(schema.TABLES)
+    >>> find(connection, "searches.db", "first")
+    Traceback (most recent call last):
+    topalpha.storage.errors.StorageError: name must be a search in the file, got 'first' ('searches.db' holds no search)
+    >>> connection.close()
+    """
+    known = listed(connection)
+    if name is None and len(known) == 1:
+        name = known[0]
+    if name not in known:
+        held = f"{path!r} holds {', '.join(map(repr, known)) or 'no search'}"
+        condition = "be given unless the file holds one search" if name is None else "be a search in the file"
+        raise StorageError(f"name must {condition}, got {name!r} ({held})")
+    row: tuple[Any, ...] | None = connection.execute(schema.SEARCH, (name,)).fetchone()
+    if row is None:  # in the table, and not in its index
+        raise refusal(SOUND, path, "a search that is listed and cannot be found")
+    return row
+
+
+def audited(connection: sqlite3.Connection, path: str, search: int) -> list[int]:
+    """How many arms, asks, waits, tells and failures a search has; an error if one is missing in between.
+
+    Examples
+    --------
+    >>> connection = sqlite3.connect(":memory:")
+    >>> _ = connection.executescript(schema.TABLES)
+    >>> audited(connection, "searches.db", 1)
+    [0, 0, 0, 0, 0]
+    >>> connection.close()
+    """
+    counts = []
+    for statement in schema.COUNTS:
+        count, last = connection.execute(statement, (search,)).fetchone()
+        if count != last:
+            raise refusal(SOUND, path, f"{count} rows in a log that counts to {last}")
+        counts.append(int(count))
+    if connection.execute(schema.LAST_TOLD, (search,)).fetchone()[0] >= counts[1]:
+        raise refusal(SOUND, path, "a reward of a pull that was not asked for")
+    return counts
+
+
+def parsed(path: str, text: str) -> dict[str, Any]:
+    """The mapping that JSON in the file stands for.
+
+    Examples
+    --------
+    >>> parsed("searches.db", '{"alpha":0.05}')
+    {'alpha': 0.05}
+    """
+    try:
+        return dict(json.loads(text))
+    except (TypeError, ValueError) as error:
+        raise refusal(SOUND, path, f"{error} in what should be JSON") from error
+
+
+def load(connection: sqlite3.Connection, path: str, name: str | None, log: bool = True) -> Recording:
+    """The recording, through a connection that is there.
+
+    Examples
+    --------
+    >>> connection = sqlite3.connect(":memory:")
+    >>> _ = connection.executescript(schema.TABLES)
+    >>> _ = connection.execute(schema.CREATE, ("first", "2024-01-01T00:00:00+00:00", "{}", 0, "running"))
+    >>> load(connection, "searches.db", None).status
+    'running'
+    >>> connection.close()
+    """
+    search, name, created, config, _, status, certificate = find(connection, path, name)
+    arms, asks, waits, tells = [], [], [], []
+    if log:
+        audited(connection, path, search)
+        arms = [raw for (raw,) in connection.execute(schema.ARMS, (search,))]
+        asks = connection.execute(schema.ASKS, (search,)).fetchall()
+        waits = connection.execute(schema.WAITS, (search,)).fetchall()
+        tells = connection.execute(schema.TELLS, (search,)).fetchall()
+    latest = connection.execute(schema.LATEST, (search,)).fetchone()
+    return Recording(
+        name=str(name),
+        config=parsed(path, config),
+        status=status,
+        certificate=None if certificate is None else parsed(path, certificate),
+        created=created,
+        arms=arms,
+        asks=asks,
+        tells=tells,
+        waits=waits,
+        failures=[Failure(*row) for row in connection.execute(schema.FAILURES, (search,))],
+        snapshot=[Row(*row) for row in connection.execute(schema.SNAPSHOTS, (search,))],
+        progress=None if latest is None else parsed(path, latest[1]),
+        updated=None if latest is None else latest[0],
+    )

@@ -1,0 +1,147 @@
+"""Files of searches: one process writes, others read, and anyone may leave a message."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any
+
+from topalpha.storage import schema
+from topalpha.storage.encoding import legible, settings
+from topalpha.storage.errors import BROKEN, WRITABLE, StorageError, explained, refusal
+from topalpha.storage.files import connect, establish, inspect, resolve, size, verify
+from topalpha.storage.lock import WriterLock
+from topalpha.storage.record import Record
+from topalpha.storage.recording import find, listed
+from topalpha.storage.writer import Writer
+from topalpha.validate import choice, real, require
+
+#: What must not lose an acknowledged reward, and how SQLite is told so.
+DURABLE = {"process": "NORMAL", "power": "FULL"}
+
+
+class Storage:
+    """A file of searches, open for writing by this process alone; made if there is none.
+
+    Anything that is not an undamaged file of ours is refused and left as it is. After a write that failed (no room, a
+    lock) everything acknowledged is on disk, nothing of the failed write is, and every further write is refused with
+    the same error. Calls must not overlap, but may come from different threads.
+
+    Parameters
+    ----------
+    path
+        The file. While it is open there are others next to it: ``-wal``, ``-shm`` and ``-writer``.
+    durable
+        "process": what was told survives the end of the process, by kill -9 as well. "power": it also survives the end
+        of power, for a wait on the disk at every reward.
+    interval
+        Seconds in which rewards may wait in memory for the next call; 0 means that each is on disk when ``tell``
+        returns.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, Storage(folder + "/searches.db") as storage:
+    ...     record = storage.create("first", {"alpha": 0.05})
+    ...     storage.names(), storage.open().config, storage.open() is record
+    (['first'], {'alpha': 0.05}, True)
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, durable: str = "process", interval: float = 0.0) -> None:
+        synchronous = DURABLE[choice("durable", durable, DURABLE)]
+        self._interval = real("interval", interval)
+        require(self._interval >= 0.0, "interval", "be at least 0", interval)
+        self.path = resolve(path)
+        self._records: dict[str, Record] = {}
+        if size(self.path) > 0:
+            # Before the lock, which leaves a file next to this one: a foreign file shall not even have that.
+            inspect(self.path)
+        if os.path.exists(self.path) and not os.access(self.path, os.W_OK):
+            raise refusal(WRITABLE, self.path)
+        self._lock = WriterLock(self.path)
+        try:
+            if size(self.path) == 0:
+                establish(self.path)
+            verify(self.path)
+            self._writer = Writer(self.path, synchronous)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def create(self, name: str, config: Mapping[str, Any], *, pickle: bool = False) -> Record:
+        """A new search; with ``pickle`` its candidates may be any object, and are loaded only where that is allowed."""
+        require(isinstance(name, str) and name != "" and legible(name) == name, "name", "be text", name)
+        text = settings("config", config)
+        if name in self.names():
+            raise StorageError(f"name must be new in {self.path!r}, got {name!r}")
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+        self._writer.write([(schema.CREATE, [(name, created, text, int(bool(pickle)), "running")])])
+        return self.open(name)
+
+    def open(self, name: str | None = None) -> Record:
+        """A search that is there, to go on with; without a name, the only one in the file."""
+        try:
+            name = find(self._writer.connection, self.path, name)[1]
+            if name not in self._records:
+                self._records[name] = Record(self._writer, name, self._interval)
+        except BROKEN as error:
+            raise explained(self.path, error) from error
+        return self._records[name]
+
+    def names(self) -> list[str]:
+        """The searches in the file, in the order in which they were created."""
+        try:
+            return listed(self._writer.connection)
+        except BROKEN as error:
+            raise explained(self.path, error) from error
+
+    def close(self) -> None:
+        """Put on disk what still waits, and let others write; closing twice does no harm."""
+        if not self._writer.is_ours:
+            return
+        try:
+            records, self._records = self._records, {}
+            for record in records.values():
+                if self._writer.failure is None:
+                    record.commit()
+        finally:
+            self._writer.close()
+            self._lock.release()
+
+    def __enter__(self) -> Storage:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def post(path: str | os.PathLike[str], name: str | None, text: str) -> None:
+    """Leave a message for a search, running or not, from any process.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, Storage(folder + "/searches.db") as storage:
+    ...     record = storage.create("first", {})
+    ...     post(storage.path, "first", "stop")
+    ...     record.take_messages(), record.take_messages()
+    (['stop'], [])
+    """
+    require(isinstance(text, str), "text", "be text", text)
+    file = resolve(path)
+    inspect(file)
+    if not os.access(file, os.W_OK):
+        raise refusal(WRITABLE, file)
+    try:
+        with closing(connect(file, "mode=rw")) as connection:
+            search = find(connection, file, name)[0]
+            # In one statement, hence one transaction: two that post at once get two numbers.
+            connection.execute(schema.POST, {"search": search, "at": time.time(), "text": legible(text)})
+    except BROKEN as error:
+        raise explained(file, error) from error

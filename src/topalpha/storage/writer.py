@@ -1,0 +1,139 @@
+"""The one connection that writes: whole transactions or nothing, and nothing more after the first that failed."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from topalpha.storage.errors import BROKEN, StorageError, explained
+from topalpha.storage.files import PATIENCE, connect, size
+
+#: Pages of log after which SQLite copies them into the file (about 4 MB).
+CHECKPOINT_PAGES = 1000
+#: Where readers that overlap without a gap keep the log from starting anew, it is made to once it has this many bytes.
+LARGEST_LOG = 32 << 20
+#: Transactions between two looks at the length of the log: between them it grows by a few MB.
+LOOK_EVERY = 1024
+#: Milliseconds that the writer waits for readers at most when it cuts the log.
+CUT_PATIENCE = 200
+
+#: A statement and the rows to run it on.
+Step = tuple[str, Iterable[Sequence[Any]]]
+
+
+class Writer:
+    """A connection to a file that is known to be sound, and to be ours alone to write.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from topalpha.storage.files import establish
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     establish(folder + "/searches.db")
+    ...     writer = Writer(folder + "/searches.db", "NORMAL")
+    ...     writer.write([("INSERT INTO progress VALUES (?, ?, ?)", [(1, 0.0, "{}")])])
+    ...     writer.connection.execute("SELECT count(*) FROM progress").fetchone()
+    ...     writer.close()
+    (1,)
+    """
+
+    def __init__(self, path: str, synchronous: str) -> None:
+        self.path = path
+        self.failure: StorageError | None = None
+        self._process = os.getpid()
+        self._written = 0
+        self._largest_log = LARGEST_LOG
+        try:
+            self.connection = connect(path, "mode=rw")
+        except sqlite3.Error as error:
+            raise explained(path, error) from error
+        try:
+            self.connection.execute(f"PRAGMA synchronous = {synchronous}")
+            self.connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+            self.connection.execute(f"PRAGMA journal_size_limit = {LARGEST_LOG}")
+            # A file that cannot be written says so here and not after the first reward.
+            self.connection.execute("BEGIN IMMEDIATE")
+            self.connection.execute("DELETE FROM searches WHERE 0")
+            self.connection.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            self.connection.close()
+            raise explained(path, error) from error
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this is the process that opened the file, not a forked copy of it."""
+        return self._process == os.getpid()
+
+    def check(self) -> None:
+        """Raise if a write has failed before, or if this is a forked copy of the process that opened the file."""
+        if self.failure is not None:
+            # A fresh one each time: an exception that is raised again keeps growing its traceback.
+            raise StorageError(*self.failure.args) from self.failure
+        if not self.is_ours:
+            raise StorageError(f"storage must be used by the process that opened it, got process {os.getpid()}")
+
+    def write(self, steps: Sequence[Step], waiting: Iterable[list[Any]] = ()) -> None:
+        """Run all steps in one transaction, on disk when this returns; then empty the lists they came from."""
+        self.check()
+        connection = self.connection
+        changes = connection.total_changes
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            for statement, rows in steps:
+                connection.executemany(statement, rows)
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._undo()
+            self.failure = explained(self.path, error)
+            raise StorageError(*self.failure.args) from error
+        except BaseException:
+            # An interrupt may come just after the commit: then the rows are on disk and must not be written again.
+            if connection.in_transaction or connection.total_changes == changes:
+                self._undo()
+            else:
+                _empty(waiting)
+            raise
+        _empty(waiting)
+        self._written += 1
+        if self._written % LOOK_EVERY == 0 and size(self.path + "-wal") > self._largest_log:
+            self._cut()
+
+    def fetch(self, statement: str, search: int) -> list[Any]:
+        """All rows that a query finds for a search."""
+        try:
+            return self.connection.execute(statement, (search,)).fetchall()
+        except BROKEN as error:
+            raise explained(self.path, error) from error
+
+    def close(self) -> None:
+        """Close the connection; the last one to do so folds the log into the file."""
+        if self.is_ours:
+            self.connection.close()
+            closed = sqlite3.ProgrammingError("it was closed")
+            self.failure = self.failure or explained(self.path, closed)
+
+    def _undo(self) -> None:
+        # Should this fail too, the first error says more, and SQLite rolls back when the file is next opened.
+        with suppress(sqlite3.Error):
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+
+    def _cut(self) -> None:
+        """Start the log anew, waiting a moment for readers; if one reads on, try again when it is twice as long.
+
+        If copying fails, what was written is still safe in the log, and the next write says why if it must.
+        """
+        with suppress(sqlite3.Error):
+            self.connection.execute(f"PRAGMA busy_timeout = {CUT_PATIENCE}")
+            busy = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            self._largest_log = 2 * size(self.path + "-wal") if busy else LARGEST_LOG
+        with suppress(sqlite3.Error):
+            self.connection.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
+
+
+def _empty(lists: Iterable[list[Any]]) -> None:
+    for rows in lists:
+        rows.clear()

@@ -1,0 +1,111 @@
+"""What is looked for, and what is assumed about the rewards: all that a search is made from, ready for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+from topalpha.algorithms import default_for, design, entry
+from topalpha.core import Algorithm
+from topalpha.models import Model, reward_model
+from topalpha.validate import choice, positive, require, whole
+
+#: What may be done about a pull that gives no reward.
+ON_ERROR = ("raise", "retry", "worst")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A target and the assumptions under which it is to be reached.
+
+    Attributes
+    ----------
+    alpha, epsilon, delta
+        The target: a mean within epsilon of the top alpha fraction, with probability at least 1 - delta.
+    family
+        The reward model, as text: ``bernoulli``, ``range(-1,3)``, ``normal``, ...
+    minimise
+        Whether small rewards (costs, losses) are good.
+    algorithm, options
+        Which algorithm, and its options; where none is named, the one that suits the rewards.
+    pool
+        The size of a finite list of candidates; 0 for an endless pool.
+    items
+        The size of a finite test set; 0 where there is none.
+    seed
+        Of all random choices.
+    about
+        Which law the claim is about, in words, for the certificate.
+    on_error
+        What is done about a pull that fails: ``raise``, ``retry`` or count the ``worst`` reward.
+
+    Examples
+    --------
+    >>> task = Task(0.05, 2.0, 0.05, family="range(0,100)", algorithm="cc-lucb")
+    >>> task.design().epsilon, task.design().arms
+    (0.02, 114)
+    >>> Task.from_dict(task.to_dict()) == task
+    True
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    family: str = "bernoulli"
+    minimise: bool = False
+    algorithm: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    pool: int = 0
+    items: int = 0
+    seed: int = 0
+    about: str = ""
+    on_error: str = "raise"
+
+    def __post_init__(self) -> None:
+        whole("seed", self.seed, 0)
+        if not self.algorithm:
+            object.__setattr__(self, "algorithm", default_for(self.model.family))
+        choice("on_error", self.on_error, ON_ERROR)
+        self.design()
+        if self.on_error == "worst":
+            bounded = self.model.worst is not None
+            require(bounded, "on_error", f"be raise or retry: {self.model.text} rewards have no worst value", "worst")
+
+    @cached_property
+    def model(self) -> Model:
+        """How rewards become the algorithm's."""
+        return reward_model(self.family, minimise=self.minimise, items=self.items or None)
+
+    def design(self) -> Algorithm:
+        """The algorithm for this target."""
+        options = dict(self.options)
+        if self.pool > 0:
+            options["pool"] = self.pool
+        epsilon = self.model.epsilon(positive("epsilon", self.epsilon))
+        return design(self.algorithm, self.alpha, epsilon, self.delta, self.model.family, **options)
+
+    @property
+    def law(self) -> str:
+        """What the claim is about, in words."""
+        if self.about:
+            return self.about
+        return f"the list of {self.pool} candidates" if self.pool else "the law that candidates are drawn from"
+
+    @property
+    def proof(self) -> str:
+        """Where the algorithm's proof stands."""
+        return entry(self.algorithm).proof
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Task:
+        """The task that :meth:`to_dict` gave."""
+        known = {one.name for one in fields(cls)}
+        missing = {"alpha", "epsilon", "delta"} - set(values)
+        require(set(values) <= known and not missing, "task", f"have the entries {', '.join(sorted(known))}", values)
+        return cls(**values)

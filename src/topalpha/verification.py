@@ -1,0 +1,68 @@
+"""Whether a certificate is what the recorded pulls prove: everything is computed again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from topalpha.certificate import Certificate, certify
+from topalpha.replay import fingerprint
+from topalpha.session import Session
+from topalpha.storage import StorageError, read
+
+
+class Refuted(ValueError):
+    """A certificate that the record does not bear out."""
+
+
+def verify(
+    path: str | os.PathLike[str],
+    name: str | None = None,
+    certificate: Certificate | Mapping[str, Any] | None = None,
+    *,
+    allow_pickle: bool = False,
+) -> Certificate:
+    """Replay a recorded search, compute its certificate again, and return it if it is the one on record.
+
+    Every ask must be what the algorithm asks for after the rewards before it; the claims, the bounds, the counts and
+    the fingerprint of the whole record must come out the same. Anything else raises :class:`Refuted`. What this cannot
+    know is whether the recorded rewards are those that the evaluations gave.
+
+    Parameters
+    ----------
+    path, name
+        The file, and which search in it if there are several.
+    certificate
+        One that was handed on separately, to be compared with the record; the one in the file unless given.
+    allow_pickle
+        Whether candidates that were pickled may be loaded.
+    """
+    recording = read(path, name)
+    given = recording.certificate if certificate is None else certificate
+    if given is None:
+        raise Refuted(f"certificate must be on record, got none: the search {recording.name!r} has not ended")
+    claimed = given.to_dict() if isinstance(given, Certificate) else dict(given)
+    try:
+        session = Session.replayed(recording, allow_pickle)
+    except StorageError as error:
+        raise Refuted(str(error)) from error
+    except Exception as error:  # a record that was altered can fail in any way: all of them say that it was
+        raise Refuted(f"record must replay, got {type(error).__name__}: {error}") from error
+    if session.history.t == 0:
+        raise Refuted("record must hold a reward, got none")
+    reason = str(claimed.get("reason"))
+    if (reason == "stopped") != session.stopped:
+        found = "is" if session.stopped else "is not"
+        raise Refuted(f"reason must be what the record bears out, got {reason!r}: the stopping rule {found} met")
+    if recording.status != reason:
+        raise Refuted(f"status must be the certificate's reason, {reason!r}, got {recording.status!r}")
+    digest = fingerprint(recording)
+    true = certify(
+        session, session.task, reason, session.candidates, session.actions, digest, session.version
+    ).to_dict()
+    for entry in sorted(set(true) | set(claimed)):
+        if entry not in true or entry not in claimed or true[entry] != claimed[entry]:
+            shown = f"{claimed.get(entry)!r} where the record gives {true.get(entry)!r}"
+            raise Refuted(f"{entry} must be what the record bears out, got {shown}")
+    return Certificate.from_dict(true)
