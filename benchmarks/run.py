@@ -1,6 +1,7 @@
 """All benchmarks, written to benchmarks/results.json: ``make bench``.
 
-``python benchmarks/run.py speed`` (or ``start``, ``table``, ``pulls``) runs one part and leaves the others' figures.
+``python benchmarks/run.py speed`` (or ``start``, ``table``, ``pulls``, ``practice``) runs one part and leaves the
+others' figures.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import practice
 import speed
 import start_up
 
@@ -77,6 +79,7 @@ def targets(results: dict[str, Any]) -> dict[str, bool]:
         "import at most 50 ms over numpy": begin["import topalpha over numpy"] <= 0.05,
         "--help in under 0.3 s": begin["topalpha --help"] < 0.3,
     }
+    met |= practical(results["practice"])
     for name in ("kl-lucb", "cc-lucb", "joint-lucb"):
         met[f"first call of {name} at most 8 s cold"] = begin[f"first call of {name}, cold"] <= 8.0
         met[f"first call of {name} at most 1 s from the cache"] = begin[f"first call of {name}, cached"] <= 1.0
@@ -87,7 +90,30 @@ def targets(results: dict[str, Any]) -> dict[str, bool]:
     return met
 
 
-PARTS = {"start": start_up.measure, "speed": speed.measure, "table": table_seconds, "pulls": pulls}
+def practical(found: dict[str, Any]) -> dict[str, bool]:
+    """Those of searching in practice."""
+    spent, long, wide = found["microseconds_ask_and_tell"], found["million"], found["sixteen_workers"]
+    met = {
+        "ask and tell at most 30 us at 100 arms": spent["100 arms"]["median"] <= 30.0,
+        "ask and tell at most 40 us at 1,000 arms": spent["1,000 arms"]["median"] <= 40.0,
+        "a million pulls resume in under 30 s": long["seconds_to_resume"] < 30.0,
+        "a million pulls take under 100 MB": long["megabytes"] < 100.0,
+        "storage costs at most 15% at 1 ms a pull": found["storage_share_at_1_ms"]["median"] <= 0.15,
+    }
+    for name in ("cc-lucb", "joint-lucb"):
+        met[f"{name}: 16 workers busy at least 80% of the time"] = wide[name]["utilisation"] >= 0.8
+        for target, growth in wide[name]["growth"].items():
+            met[f"{name}: 16 workers need at most 25% more pulls, {target} target"] = growth["ratio"] <= 1.25
+    return met
+
+
+PARTS = {
+    "start": start_up.measure,
+    "speed": speed.measure,
+    "table": table_seconds,
+    "pulls": pulls,
+    "practice": practice.measure,
+}
 
 
 def main() -> None:
