@@ -80,12 +80,17 @@ def grown(name: str, target: tuple[float, float, float], seeds: int) -> dict[str
     """Mean pulls one at a time, and the ratio of means with the standard error of its paired differences."""
     alone = np.array([virtual(name, target, seed, 1) for seed in range(seeds)])
     wide = np.array([virtual(name, target, seed, WIDTH) for seed in range(seeds)])
+    return ratio_of_means(wide, alone)
+
+
+def ratio_of_means(wide: Any, alone: Any) -> dict[str, float]:
+    """With its standard error, from paired runs."""
     ratio = wide.mean() / alone.mean()
-    error = (wide - ratio * alone).std(ddof=1) / alone.mean() / seeds**0.5
+    error = (wide - ratio * alone).std(ddof=1) / alone.mean() / len(alone) ** 0.5
     return {"one_at_a_time": float(alone.mean()), "ratio": float(ratio), "standard_error": float(error)}
 
 
-def parallel(seeds: int = 4, virtual_seeds: int = 32) -> dict[str, Any]:
+def parallel(seeds: int = 12, virtual_seeds: int = 32) -> dict[str, Any]:
     """Utilisation of sixteen threads, and how pulls grow over one at a time, as a ratio of means."""
     result: dict[str, Any] = {"width": WIDTH, "mean_seconds_a_pull": MEAN}
     for name in ALGORITHMS:
@@ -93,7 +98,7 @@ def parallel(seeds: int = 4, virtual_seeds: int = 32) -> dict[str, Any]:
         alone = [virtual(name, TARGETS["usual"], seed, 1) for seed in range(seeds)]
         result[name] = {
             "growth": {target: grown(name, numbers, virtual_seeds) for target, numbers in TARGETS.items()},
-            "growth_on_threads": float(np.mean([told for told, _ in runs]) / np.mean(alone)),
+            "growth_on_threads": ratio_of_means(np.array([told for told, _ in runs]), np.array(alone)),
             "utilisation": float(np.mean([share for _, share in runs])),
             "least_utilisation": min(share for _, share in runs),
         }

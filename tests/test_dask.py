@@ -12,8 +12,9 @@ import time
 
 import pytest
 
-from topalpha import Pull, Search, design
+from topalpha import Pull, Search, design, search, simulate, verify
 from topalpha.execution import Budget, Calls, PullFailed, run
+from topalpha.reservoirs import Uniform
 
 distributed = pytest.importorskip("distributed")
 
@@ -155,3 +156,20 @@ def test_a_pull_that_kills_its_worker_is_found(cluster, client, monkeypatch):
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
     with pytest.raises(PullFailed, match="its worker died, and so did others that tried"):
         search_on(client, Calls(draw, lambda mean: os.kill(os.getpid(), signal.SIGKILL), seed=1), width=1)
+
+
+def test_simulated_runs_are_the_same_on_the_cluster(client):
+    algorithm, reservoir = design("cc-lucb", 0.2, 0.2, 0.1), Uniform(0.0, 0.95)
+    here = simulate(algorithm, reservoir, runs=12, seed=3)
+    there = simulate(algorithm, reservoir, runs=12, seed=3, workers=4, executor=client.get_executor())
+    assert there.pulls.tolist() == here.pulls.tolist()
+    assert there.means.tolist() == here.means.tolist()
+
+
+def test_a_search_with_a_file_runs_on_the_cluster_and_verifies(client, tmp_path):
+    path = tmp_path / "one.db"
+    found = search(
+        draw, coin, alpha=0.2, epsilon=0.15, delta=0.1, executor=client, storage=path, progress="none", seed=2
+    )
+    assert found.stopped
+    assert verify(path) == found.certificate

@@ -218,3 +218,20 @@ def test_two_pulls_of_one_arm_in_a_round_are_told_apart():
     search.tell(second, 0.5)
     search.tell(first, 1.0)
     assert [search.ask(), search.ask()] == [Pull(0, 2, 2), Pull(0, 3, 3)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_pull_that_never_comes_back_does_not_let_the_others_run_on(name):
+    """What waits for it is of no use before it is told; and once it is, all of it counts."""
+    search = Search(design(name, 0.2, 0.1, 0.1), seed=0)
+    lost, asked = search.ask(), 1
+    while pulls := search.ask_many(16):
+        asked += len(pulls)
+        assert asked < 20_000
+        search.tell_many([(pull, float(pull.arm % 2)) for pull in pulls])
+        if search.stopped:
+            break
+    waiting = search.told - search.history.t
+    assert waiting < 200, f"{waiting} rewards wait"
+    search.tell(lost, 1.0)
+    assert search.history.t == search.told

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from topalpha.session import Session
 
 
+# Rewards that have come back and wait for an earlier one may be so many times as many as pulls that are out (and some
+# more), then nothing is asked for before that one is told: a pull that takes very long must not let the others run on
+# blindly. With durations as different as those of an exponential law this hardly ever happens.
+_AHEAD = 8
+
+
 class Pull(NamedTuple):
     """A reward that the search is waiting for: the ``number``-th pull (from 0) of arm ``arm``.
 
@@ -265,6 +271,9 @@ class Search:
             pull = self._again.pop(next(iter(self._again)))
             if isnan(self._reward_of[pull.order]):
                 return pull
+        out = len(self._arm_of) - self.told
+        if self.told - self._t > _AHEAD * (out + _AHEAD // 2):
+            return None
         if not self._planned:
             self._plan()
             if not self._planned:

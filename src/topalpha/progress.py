@@ -162,7 +162,7 @@ class Reporter:
         if self._live is not None:
             from rich.text import Text
 
-            self._live.update(Text(progress.text, overflow="ellipsis", no_wrap=True), refresh=True)
+            self._live.update(Text(progress.text), refresh=True)
         elif self.style == "lines" and (now := time.monotonic()) >= self._next_line:
             self._next_line = now + LINE_PERIOD
             LOGGER.info("%s", progress.text)

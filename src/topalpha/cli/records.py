@@ -66,8 +66,10 @@ def _describe(one: Recording, arms: int) -> None:
         page.print(escape(str(one.certificate["statement"])))
     if not arms or not one.snapshot:
         return
-    direction = 1.0 if one.config.get("task", {}).get("minimise") else -1.0
-    rows = sorted(one.snapshot, key=lambda row: (row.mean is None, direction * (row.mean or 0.0)))
+    if one.config.get("task", {}).get("minimise"):
+        rows = sorted(one.snapshot, key=lambda row: (row.mean is None, row.mean or 0.0, row.upper))
+    else:
+        rows = sorted(one.snapshot, key=lambda row: (row.mean is None, -(row.mean or 0.0), -row.lower))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("arm", "pulls", "mean", "lower", "upper", "in flight"):
         table.add_column(heading, justify="right")
