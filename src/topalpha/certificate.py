@@ -4,32 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from topalpha import __version__
-from topalpha.algorithms import entry
 from topalpha.ask_tell import Search
 from topalpha.core import SUM, Claim
 from topalpha.task import Task
 from topalpha.validate import require
-
-#: Why a search ended, in words; any other reason speaks for itself.
-REASONS = {
-    "stopped": "the stopping rule was met",
-    "pulls": "the budget of pulls was spent",
-    "seconds": "the budget of seconds was spent",
-    "cost": "the budget of costs was spent",
-    "interrupted": "it was interrupted",
-    "failed": "a pull failed",
-    "message": "it was told to end",
-    "running": "it is still running",
-}
+from topalpha.wording import assumptions, bounds, legible, levels, statement
 
 
 @dataclass(frozen=True)
@@ -199,97 +184,3 @@ def proved_claims(search: Search, arm: int) -> list[Claim]:
         return curve
     asked = Claim(algorithm.alpha, algorithm.epsilon * abs(model.factor))
     return [asked, *(claim for claim in curve if claim.alpha > asked.alpha and claim.epsilon < asked.epsilon)]
-
-
-def assumptions(task: Task, independent: bool, failures: Mapping[str, int]) -> tuple[str, ...]:
-    """What the proof rests on, in sentences."""
-    drawn = "in an order drawn at random" if task.pool else "independently, from one law, whatever was seen before"
-    found = [f"Candidates were drawn {drawn}.", *task.model.assumptions]
-    if task.items:
-        found.append("An evaluation on one item gives the same result whenever it is made.")
-    else:
-        found.append("Given the candidate, its pulls are independent of each other.")
-    if independent:
-        found.append("Rewards of different candidates are independent: no shared seeds, folds or order of items.")
-    if failures.get("retry"):
-        success = "if failing depends on the reward, the claim is about rewards given success"
-        found.append(f"Pulls that failed were evaluated again: {success}.")
-    if failures.get("worst"):
-        found.append("Pulls that failed count as the worst reward.")
-    return tuple(found)
-
-
-def legible(candidate: Any) -> Any:
-    """The candidate as JSON holds it, else what ``repr`` says of it, without the address in memory.
-
-    Examples
-    --------
-    >>> legible({"rate": 0.1, "shape": (2, 3), "kind": object()})
-    {'rate': 0.1, 'shape': [2, 3], 'kind': '<object object>'}
-    """
-    if isinstance(candidate, np.generic):
-        candidate = candidate.item()
-    if candidate is None or isinstance(candidate, bool | int | str):
-        return candidate
-    if isinstance(candidate, float) and math.isfinite(candidate):
-        return candidate
-    if isinstance(candidate, Mapping) and all(isinstance(key, str) for key in candidate):
-        return {key: legible(value) for key, value in candidate.items()}
-    if isinstance(candidate, list | tuple):
-        return [legible(value) for value in candidate]
-    if isinstance(candidate, set | frozenset):
-        return sorted((legible(value) for value in candidate), key=repr)
-    return re.sub(r" at 0x[0-9a-f]+", "", repr(candidate))
-
-
-def bounds(algorithm: Any) -> str:
-    """What the algorithm's bounds are, in a sentence.
-
-    Examples
-    --------
-    >>> from topalpha import design
-    >>> bounds(design("cc-lucb", 0.1, 0.1, 0.1))
-    'Running bounds from tilt mixtures with the grid for epsilon.'
-    """
-    part = getattr(algorithm, "confidence", None) or getattr(algorithm, "evidence", None)
-    if part is None:
-        return f"The bounds of {entry(algorithm.name).reference}."
-    return (type(part).__doc__ or "").strip().partition("\n")[0].replace("`", "")
-
-
-def levels(algorithm: Any) -> dict[str, float]:
-    """All numbers of a design, by name, those of its parts included."""
-    found: dict[str, float] = {}
-    for name, value in zip(algorithm._fields, algorithm, strict=True):
-        if isinstance(value, tuple):
-            found.update({f"{name}.{inner}": number for inner, number in levels(value).items()})
-        elif isinstance(value, bool) or math.isfinite(value):
-            found[name] = value
-    return found
-
-
-def statement(certificate: Certificate) -> str:
-    """The certificate in words.
-
-    Examples
-    --------
-    >>> from topalpha.task import Task
-    >>> task = Task(0.3, 0.4, 0.2, algorithm="cc-lucb")
-    >>> search = Search(task.design())
-    >>> while (pull := search.ask()) is not None and search.told < 11:
-    ...     search.tell(pull, float(pull.arm == 2))
-    >>> print(certify(search, task, "pulls").statement[:99])
-    The search ended because the budget of pulls was spent. With probability at least 0.8, the mean of
-    """
-    ended = f"The search ended because {REASONS.get(certificate.reason, certificate.reason)}."
-    if not certificate.claims:
-        return f"{ended} Nothing is proved."
-    side = "best (smallest)" if certificate.minimise else "top"
-    told = certificate.claims[:1] if certificate.reason == "stopped" else certificate.claims[:3]
-    parts = [f"within {claim.epsilon:.4g} of the {side} {100.0 * claim.alpha:.4g}%" for claim in told]
-    words = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    together = ", all at once" if len(parts) > 1 else ""
-    return (
-        f"{ended} With probability at least {1.0 - certificate.delta:.10g}, the mean of arm {certificate.arm} is "
-        f"{words} of {certificate.law}{together}."
-    )
