@@ -66,7 +66,8 @@ def test_killed_again_and_again_a_search_in_threads_loses_and_repeats_nothing():
 
 
 def test_rewards_that_wait_in_memory_are_missed(monkeypatch):
-    lossy = "import topalpha.storage.store as s; s.Storage.__init__.__kwdefaults__['interval'] = 60.0; "
+    lossy = "import topalpha.storage.store as s; begin = s.Storage.__init__; "
+    lossy += "s.Storage.__init__ = lambda self, path, **settings: begin(self, path, **settings | {'interval': 60.0}); "
     monkeypatch.setattr(survival, "_CHILD", lossy + survival._CHILD)
     monkeypatch.setattr(survival, "EARLY", 1000)
     assert survive(1, seed=0).difference == "a reward that was told is not on disk"

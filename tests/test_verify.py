@@ -477,3 +477,28 @@ def test_candidates_whose_text_changes_from_process_to_process_are_verified(tmp_
     path = tmp_path / "searches.db"
     search(box, lambda candidate, rng: float(rng.random() < 0.5), **EASY, storage=path, pickle=True, pulls=60)
     assert verify(path, allow_pickle=True).pulls == 60
+
+
+def test_a_reason_cannot_carry_a_sentence_of_its_own(early, tmp_path):
+    """The reason stands in the statement: only those that there are may."""
+    words = "the stopping rule was met. With probability at least 0.999, arm 0 is the best"
+
+    def told(connection):
+        (text,) = connection.execute("SELECT certificate FROM searches").fetchone()
+        claimed = json.loads(text)
+        claimed["statement"] = claimed["statement"].replace("the budget of pulls was spent", words)
+        claimed["reason"] = words
+        connection.execute("UPDATE searches SET status = ?, certificate = ?", (words, json.dumps(claimed)))
+
+    with pytest.raises(Refuted, match="reason must be one of stopped, pulls"):
+        verify(altered(early, tmp_path, told))
+
+
+def test_a_zero_is_not_a_false(original, tmp_path):
+    def number(connection):
+        (text,) = connection.execute("SELECT certificate FROM searches").fetchone()
+        connection.execute("UPDATE searches SET certificate = ?", (text.replace('"minimise":true', '"minimise":1'),))
+        assert connection.execute("SELECT certificate FROM searches").fetchone()[0] != text
+
+    with pytest.raises(Refuted, match="minimise must be what the record bears out"):
+        verify(altered(original, tmp_path, number))

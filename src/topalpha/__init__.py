@@ -38,6 +38,7 @@ _HOMES = {
     "StorageError": "topalpha.storage",
     "Study": "topalpha.result",
     "Task": "topalpha.task",
+    "aresume": "topalpha.practice",
     "asearch": "topalpha.practice",
     "design": "topalpha.algorithms",
     "parse_family": "topalpha.families",

@@ -207,6 +207,19 @@ class Search:
         for pull, reward in fresh.values():
             self._count(pull, reward)
 
+    def has(self, order: int) -> bool:
+        """Whether the reward of the pull of this order was told.
+
+        Examples
+        --------
+        >>> from topalpha import Search, design
+        >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
+        >>> pull = search.ask()
+        >>> search.has(pull.order)
+        False
+        """
+        return order < len(self._reward_of) and not isnan(self._reward_of[order])
+
     def again(self, pull: Pull) -> None:
         """Hand this pull out again, once: whoever was to evaluate it has failed, or is gone.
 

@@ -13,8 +13,8 @@ from topalpha import __version__
 from topalpha.ask_tell import Search
 from topalpha.core import SUM, Claim
 from topalpha.task import Task
-from topalpha.validate import require
-from topalpha.wording import assumptions, bounds, legible, levels, statement
+from topalpha.validate import choice, require
+from topalpha.wording import REASONS, assumptions, bounds, legible, levels, statement
 
 
 @dataclass(frozen=True)
@@ -120,11 +120,14 @@ def certify(
     task: Task,
     reason: str,
     candidates: Sequence[Any] = (),
-    actions: Iterable[str] = (),
+    actions: Iterable[tuple[int, str]] = (),
     digest: str | None = None,
     version: str = __version__,
 ) -> Certificate:
-    """The certificate of a search as it stands; ``actions`` are what was done about each failed pull."""
+    """The certificate of a search as it stands; ``actions`` are what was done about each failed pull, by its order."""
+    choice("reason", reason, REASONS)
+    stopped = "not be 'stopped' before the stopping rule is met, nor anything else after it"
+    require((reason == "stopped") == search.stopped, "reason", stopped, reason)
     arm = search.best if search.stopped else strongest(search)
     history, algorithm, model = search.history, search.algorithm, search.model
     claims = proved_claims(search, arm)
@@ -132,7 +135,10 @@ def certify(
     uppers = [search.upper(other) for other in range(history.arms) if other != arm and history.pulls[other]]
     missing = history.arms < algorithm.arms or len(uppers) < history.arms - 1
     others = math.inf if missing else max(uppers, default=-math.inf)
-    failures = Counter(action for action in actions if action != "raise")
+    # A failure that ended the search is one that was tried again if the search went on and its pull has a reward now.
+    failures = Counter(
+        "retry" if action == "raise" else action for order, action in actions if action != "raise" or search.has(order)
+    )
     certificate = Certificate(
         statement="",
         arm=arm,
@@ -149,7 +155,7 @@ def certify(
         bounds=bounds(algorithm),
         levels=levels(algorithm),
         proof=task.proof,
-        arms=history.arms,
+        arms=len(candidates) or history.arms,
         pulls=history.t,
         mean=model.to_user(history.stats[SUM][arm] / history.pulls[arm]),
         at_worst=model.to_user(lower) if math.isfinite(lower) else None,

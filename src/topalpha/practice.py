@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from topalpha.core import RewardModel
-from topalpha.execution import Calls, PullFailed, arun, open_executor, run
-from topalpha.models import reward_model
-from topalpha.progress import Reporter
+from topalpha.driving import Draw, afinish, begin, finish, proceed
 from topalpha.result import Result
-from topalpha.running import Running, Watch
-from topalpha.session import Session
-from topalpha.task import Task
-from topalpha.validate import require
-
-Draw = Callable[..., Any] | Sequence[Any]
+from topalpha.running import Running
 
 
 def search(
@@ -39,6 +31,7 @@ def search(
     name: str = "search",
     pickle: bool = False,
     durable: str = "process",
+    interval: float = 0.0,
     code: Mapping[str, Any] | None = None,
     **running: Any,
 ) -> Result:
@@ -71,9 +64,11 @@ def search(
         What is done about a pull that raises, times out, gives no valid reward or loses its worker: ``raise``;
         ``retry``, the same pull with the same seed, stated in the certificate as an assumption; or count the ``worst``
         reward.
-    storage, name, pickle, durable
+    storage, name, pickle, durable, interval
         A file that keeps everything, the name of this search in it, whether candidates may be pickled where JSON cannot
         hold them, and whether it is safe against a killed ``process`` or also against a loss of ``power``.
+        Rewards are on disk as soon as they are told; with an ``interval`` in seconds, only that often, for pulls that
+        are faster than the disk: what a kill then loses is evaluated again.
     code
         Where the two functions can be found again, to be kept in the file; ``topalpha resume`` reads it.
     **running
@@ -96,15 +91,16 @@ def search(
     >>> result.stopped, result.candidate > 0.6
     (True, True)
     """
-    session, calls, how = _begin(
+    how = _running(running)
+    session, calls = begin(
         draw,
         pull,
-        _running(running),
         items=items,
         storage=storage,
         name=name,
         pickle=pickle,
         durable=durable,
+        interval=interval,
         code=code,
         alpha=alpha,
         epsilon=epsilon,
@@ -118,7 +114,7 @@ def search(
         on_error=on_error,
     )
     with session:
-        return _finish(session, calls, how)
+        return finish(session, calls, how)
 
 
 def resume(
@@ -130,6 +126,7 @@ def resume(
     name: str | None = None,
     allow_pickle: bool = False,
     durable: str = "process",
+    interval: float = 0.0,
     **running: Any,
 ) -> Result:
     """Go on with a search that was recorded, with the same two functions; ``running`` may differ.
@@ -153,16 +150,16 @@ def resume(
     (False, True, True)
     """
     how = _running(running)
-    with Session.resume(path, name, allow_pickle=allow_pickle, durable=durable) as session:
-        calls = Calls(draw, pull, seed=session.task.seed, items=items)
-        _check_same(session.task, calls, items)
-        return _finish(session, calls, how)
+    session, calls = proceed(path, draw, pull, items, name, allow_pickle, durable, interval)
+    with session:
+        return finish(session, calls, how)
 
 
 async def asearch(draw: Draw, pull: Callable[..., Any], **arguments: Any) -> Result:
     """The same as :func:`search`, for a ``pull`` that is a coroutine function: remote evaluations, for example.
 
-    ``width`` says how many are awaited at once; ``executor`` and ``workers`` are not used.
+    ``width`` says how many are awaited at once; ``executor`` and ``workers`` are not used. Ctrl-C ends it early, with a
+    result; when its task is cancelled, what is proved is written down and the cancellation goes on.
 
     Examples
     --------
@@ -177,18 +174,43 @@ async def asearch(draw: Draw, pull: Callable[..., Any], **arguments: Any) -> Res
     (True, True)
     """
     how = _running({key: arguments.pop(key) for key in list(arguments) if key in Running.__dataclass_fields__})
-    require(how.executor is None and how.workers is None, "executor", "not be given to asearch", how.executor)
-    session, calls, how = _begin(draw, pull, how, **arguments)
-    with session, Reporter(how.progress) as show:
-        watch = Watch(session, how, show)
-        try:
-            terms = _terms(session, calls, how)
-            reason = await arun(session, calls, notice=watch, limit=terms.pop("width") or 1, **terms)
-        except PullFailed as error:
-            error.result = _result(session, "failed") if session.history.t else None
-            raise
-        watch.last()
-        return _result(session, reason)
+    session, calls = begin(draw, pull, **arguments)
+    with session:
+        return await afinish(session, calls, how)
+
+
+async def aresume(
+    path: str | os.PathLike[str],
+    draw: Draw,
+    pull: Callable[..., Any],
+    *,
+    items: Sequence[Any] | None = None,
+    name: str | None = None,
+    allow_pickle: bool = False,
+    durable: str = "process",
+    interval: float = 0.0,
+    **running: Any,
+) -> Result:
+    """The same as :func:`resume`, for a ``pull`` that is a coroutine function.
+
+    Examples
+    --------
+    >>> import asyncio, tempfile
+    >>> from topalpha import aresume, asearch
+    >>> async def pull(candidate, rng):
+    ...     return float(rng.random() < candidate)
+    >>> async def both(path):
+    ...     draw, target = (lambda rng: rng.random()), {"alpha": 0.2, "epsilon": 0.2}
+    ...     early = await asearch(draw, pull, **target, storage=path, pulls=9, progress="none")
+    ...     return await aresume(path, draw, pull, progress="none")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     asyncio.run(both(folder + "/one.db")).stopped
+    True
+    """
+    how = _running(running)
+    session, calls = proceed(path, draw, pull, items, name, allow_pickle, durable, interval)
+    with session:
+        return await afinish(session, calls, how)
 
 
 def _running(settings: Mapping[str, Any]) -> Running:
@@ -197,91 +219,3 @@ def _running(settings: Mapping[str, Any]) -> Running:
         if name not in Running.__dataclass_fields__:
             raise TypeError(f"got an unexpected keyword argument {name!r}")
     return Running(**settings)
-
-
-def _begin(
-    draw: Draw,
-    pull: Callable[..., Any],
-    how: Running,
-    *,
-    items: Sequence[Any] | None = None,
-    storage: str | os.PathLike[str] | None = None,
-    name: str = "search",
-    pickle: bool = False,
-    durable: str = "process",
-    code: Mapping[str, Any] | None = None,
-    family: str | RewardModel | None = None,
-    minimise: bool = False,
-    algorithm: str | None = None,
-    seed: int = 0,
-    **target: Any,
-) -> tuple[Session, Calls, Running]:
-    """A session that has not begun, and what evaluates its pulls."""
-    calls = Calls(draw, pull, seed=seed, items=items)
-    size = 0 if items is None else len(items)
-    model = reward_model(family, minimise=minimise, items=size or None)
-    task = Task(
-        family=model.text,
-        minimise=minimise,
-        algorithm=algorithm or "",
-        pool=calls.pool,
-        items=size,
-        seed=seed,
-        **target,
-    )
-    return Session.start(task, storage, name, pickle=pickle, durable=durable, code=code), calls, how
-
-
-def _terms(session: Session, calls: Calls, how: Running) -> dict[str, Any]:
-    """What the two drivers are told alike."""
-
-    def new_candidate(arm: int) -> Any:
-        candidate = calls.candidate(arm)
-        if session.record is not None:
-            session.record.add_arm(arm, candidate)
-        return candidate  # and the driver puts it with the others
-
-    return {
-        "candidates": session.candidates,
-        "new_candidate": new_candidate,
-        "width": how.width,
-        "budget": how.budget,
-        "on_error": session.task.on_error,
-        "retries": how.retries,
-        "timeout": how.timeout,
-        "failed": session.failed,
-    }
-
-
-def _finish(session: Session, calls: Calls, how: Running) -> Result:
-    """Run the session to its end."""
-    if session.record is not None:
-        session.record.take_messages()  # those that came before it ran are not for this run
-    with Reporter(how.progress) as show, open_executor(how.where, how.workers) as executor:
-        watch = Watch(session, how, show)
-        try:
-            reason = run(session, calls, executor=executor, notice=watch, **_terms(session, calls, how))
-        except PullFailed as error:
-            error.result = _result(session, "failed") if session.history.t else None
-            raise
-        watch.last()
-    return _result(session, reason)
-
-
-def _result(session: Session, reason: str) -> Result:
-    """The result, with its certificate, written down."""
-    if session.history.t == 0 and reason == "interrupted":
-        raise KeyboardInterrupt
-    require(session.history.t > 0, "budget", "leave time for one reward at least", reason)
-    certificate = session.finish(reason)
-    candidate = session.candidates[certificate.arm]
-    return replace(
-        session.result, arm=certificate.arm, mean=certificate.mean, candidate=candidate, certificate=certificate
-    )
-
-
-def _check_same(task: Task, calls: Calls, items: Sequence[Any] | None) -> None:
-    """Raise ``ValueError`` unless candidates and items are as many as were recorded."""
-    size = 0 if items is None else len(items)
-    require(calls.pool == task.pool, "draw", f"give {task.pool or 'an endless number of'} candidates", calls.pool)
-    require(size == task.items, "items", f"be {task.items or 'none'}, as recorded", size)

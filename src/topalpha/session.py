@@ -47,8 +47,8 @@ class Session(Search):
         self.version = version
         #: By arm, as far as :meth:`keep` was told.
         self.candidates: list[Any] = []
-        #: What was done about each failed pull.
-        self.actions: list[str] = []
+        #: What was done about each failed pull, with its order.
+        self.actions: list[tuple[int, str]] = []
         self._stack = ExitStack()
 
     @classmethod
@@ -60,6 +60,7 @@ class Session(Search):
         *,
         pickle: bool = False,
         durable: str = "process",
+        interval: float = 0.0,
         code: Mapping[str, Any] | None = None,
     ) -> Session:
         """A new search, in a file if ``storage`` names one (several may share a file, under different names)."""
@@ -68,7 +69,7 @@ class Session(Search):
         from topalpha.storage import Storage
 
         with ExitStack() as stack:
-            store: Storage = stack.enter_context(Storage(storage, durable=durable))
+            store: Storage = stack.enter_context(Storage(storage, durable=durable, interval=interval))
             config = {"task": task.to_dict(), "version": __version__, "code": None if code is None else dict(code)}
             session = cls(task, store.create(name, config, pickle=pickle))
             session.journal = session.record
@@ -83,13 +84,14 @@ class Session(Search):
         *,
         allow_pickle: bool = False,
         durable: str = "process",
+        interval: float = 0.0,
     ) -> Session:
         """The search in this file, where it was: replayed, and ready for more. A finished one stays as it is."""
         from topalpha.storage import Storage, read
 
         read(path, name, log=False)  # a file that is not there is not to be created
         with ExitStack() as stack:
-            store: Storage = stack.enter_context(Storage(path, durable=durable))
+            store: Storage = stack.enter_context(Storage(path, durable=durable, interval=interval))
             record = store.open(name)
             recording = record.recording()
             session = cls.replayed(recording, allow_pickle)
@@ -108,7 +110,7 @@ class Session(Search):
         require(known, "record", "be of a search for a task", config)
         session = cls(Task.from_dict(config["task"]), version=config["version"])
         session.candidates = recording.candidates(allow_pickle)
-        session.actions = [failure.action for failure in recording.failures]
+        session.actions = [(failure.order, failure.action) for failure in recording.failures]
         replay(recording, session)
         return session
 
@@ -135,7 +137,7 @@ class Session(Search):
             self.record.fail(pull.order, self.told, reason, action)
             if action != "worst":  # that one goes to disk together with the reward that it leads to
                 self.record.commit()
-        self.actions.append(action)
+        self.actions.append((pull.order, action))
 
     def certificate(self, reason: str | None = None) -> Certificate:
         """What is proved now; ``reason`` says why the search ended, if it did not stop by itself."""

@@ -65,6 +65,7 @@ class Task:
 
     def __post_init__(self) -> None:
         whole("seed", self.seed, 0)
+        require("pool" not in self.options, "options", "not name a pool: its size is that of the list", self.options)
         if not self.algorithm:
             object.__setattr__(self, "algorithm", default_for(self.model.family))
         choice("on_error", self.on_error, ON_ERROR)

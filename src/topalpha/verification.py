@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -10,6 +11,7 @@ from topalpha.certificate import Certificate, certify
 from topalpha.replay import fingerprint
 from topalpha.session import Session
 from topalpha.storage import StorageError, read
+from topalpha.wording import REASONS
 
 
 class Refuted(ValueError):
@@ -52,6 +54,8 @@ def verify(
     if session.history.t == 0:
         raise Refuted("record must hold a reward, got none")
     reason = str(claimed.get("reason"))
+    if reason not in REASONS:
+        raise Refuted(f"reason must be one of {', '.join(REASONS)}, got {reason!r}")
     if (reason == "stopped") != session.stopped:
         found = "is" if session.stopped else "is not"
         raise Refuted(f"reason must be what the record bears out, got {reason!r}: the stopping rule {found} met")
@@ -62,7 +66,12 @@ def verify(
         session, session.task, reason, session.candidates, session.actions, digest, session.version
     ).to_dict()
     for entry in sorted(set(true) | set(claimed)):
-        if entry not in true or entry not in claimed or true[entry] != claimed[entry]:
+        if entry not in true or entry not in claimed or _text(true[entry]) != _text(claimed[entry]):
             shown = f"{claimed.get(entry)!r} where the record gives {true.get(entry)!r}"
             raise Refuted(f"{entry} must be what the record bears out, got {shown}")
     return Certificate.from_dict(true)
+
+
+def _text(value: Any) -> str:
+    """The value as JSON writes it: a 0 for a false is a change, too."""
+    return json.dumps(value, sort_keys=True)

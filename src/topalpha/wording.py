@@ -38,6 +38,7 @@ def assumptions(task: Task, independent: bool, failures: Mapping[str, int]) -> t
         found.append("Given the candidate, its pulls are independent of each other.")
     if independent:
         found.append("Rewards of different candidates are independent: no shared seeds, folds or order of items.")
+    found.append("A pull that had to be repeated, after a crash or a lost worker, gives what it would have given.")
     if failures.get("retry"):
         success = "if failing depends on the reward, the claim is about rewards given success"
         found.append(f"Pulls that failed were evaluated again: {success}.")

@@ -36,7 +36,7 @@ def leader_lower(algorithm: JointLUCB, history: History, memory: Any, arm: int) 
         return algorithm.log_leader + evidence >= 0.0
 
     high = history.stats[0][arm] / history.pulls[arm] + algorithm.epsilon
-    if excluded(high):  # an arm whose every item was seen: its mean is known
+    if excluded(high):  # even this is: rewards since registration were far above those before, or every item was seen
         return min(high, algorithm.family.highest)
     step = algorithm.epsilon
     low = max(high - step, lowest)

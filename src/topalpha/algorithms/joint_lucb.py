@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from topalpha.algorithms.joint_claims import joint_claims, leader_lower
 from topalpha.claims import FIRST_SHARE
 from topalpha.confidence import evidence_for
-from topalpha.confidence.base import AFTER, PLACE, PULLS_THEN, UPPER, JointEvidence
+from topalpha.confidence.base import AFTER, ASKED_THEN, PLACE, PULLS_THEN, UPPER, JointEvidence
 from topalpha.core import SUM, WAIT, Claim, Entry, History, RewardModel
 from topalpha.families import checked_model
 from topalpha.rules import (
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 _PATIENCE = 0.6  # a leader is registered after .6 variance / epsilon^2 pulls
 _LEAD, _CROWD = 1.3, 4.0  # the leader's share of pulls is 1.3 / (1 + sqrt(open challengers / 4))
 _CELLS = 16
+# Where means have no lowest value, what the leader's evidence excludes is looked for this many epsilons down.
+_FARTHEST = 2.0**40
 # Numbers of the state: arms registered, the leader's credit, the time of the next check, the leader's share of pulls,
 # and the leader, from 1.
 _REGISTERED, _CREDIT, _NEXT_CHECK, _SHARE, _LEADER = 0, 1, 2, 3, 4
@@ -131,6 +133,8 @@ class JointLUCB(NamedTuple):
         history.pulls[arm] += 1
         history.stats[SUM][arm] += reward
         self.evidence.fold(history, memory.lookup, arm, reward)
+        if history.stats[PLACE][arm] > 0.0 and history.pulls[arm] <= history.stats[ASKED_THEN][arm]:
+            self.evidence.enroll(history, arm)  # this pull was asked for before the arm was registered
         if memory.ready[0] == 1:
             memory.means[arm] = history.stats[SUM][arm] / history.pulls[arm]
             play(memory.leaders, memory.means, history.pulls, arm)
@@ -175,7 +179,10 @@ class JointLUCB(NamedTuple):
         return 0 if settled else WAIT
 
     def register(self, history: History, leader: int) -> None:
-        """Register a leader that looks settled: from its next pull on it collects evidence of its own."""
+        """Register a leader that looks settled: pulls that are asked for from now on are evidence of its own.
+
+        Those in flight are not: that they have not come back yet may say something about their rewards.
+        """
         pulls = history.pulls[leader]
         if history.stats[PLACE][leader] > 0.0 or pulls < min(3, self.family.capacity):
             return
@@ -184,6 +191,9 @@ class JointLUCB(NamedTuple):
             return
         history.state[_REGISTERED] += 1.0
         history.stats[PLACE][leader] = history.state[_REGISTERED]
+        history.stats[ASKED_THEN][leader] = pulls
+        if history.in_flight > 0:
+            history.stats[ASKED_THEN][leader] += history.pending[leader]
         self.evidence.enroll(history, leader)
 
     def open_above(self, history: History, memory: Any, leader: int, level: float) -> int:
@@ -248,10 +258,12 @@ class JointLUCB(NamedTuple):
         if low == -math.inf:
             step = self.epsilon
             low = high - step
-            while self.log_leader + self.log_leader_evidence(history, memory, leader, low) < 0.0 and step < 1e300:
+            while self.log_leader + self.log_leader_evidence(history, memory, leader, low) < 0.0:
                 edge = low
                 step *= 2.0
                 low = high - step
+                if step > _FARTHEST * self.epsilon:
+                    return False  # nothing that is so far off is told apart: the leader has too few rewards yet
         for _ in range(30):
             middle = 0.5 * (low + edge)
             if self.log_leader + self.log_leader_evidence(history, memory, leader, middle) >= 0.0:

@@ -62,4 +62,7 @@ def load(module: str, name: str) -> ModuleType:
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    return importlib.import_module(path.stem)
+    found = importlib.import_module(path.stem)
+    same = getattr(found, "__file__", None) is not None and Path(str(found.__file__)).resolve() == path.resolve()
+    require(same, name, f"be in a file that has a name of its own; there is another module {path.stem!r}", module)
+    return found

@@ -89,7 +89,11 @@ def show(found: Plan) -> None:
     page = console(*tables)
     page.print(f"[bold]{found.statement}[/bold]")
     cap, source = found.cap
-    page.print(f"Never more than {cap:,} evaluations ({source})." if cap is not None else f"{source.capitalize()}.")
+    page.print(
+        f"Never more than {cap:,} evaluations, one at a time ({source})."
+        if cap is not None
+        else f"{source.capitalize()}."
+    )
     if not found.covered:
         page.print(f"[red]No proof covers this design of {found.algorithm}.[/red]")
     if found.pilot is not None:

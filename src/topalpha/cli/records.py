@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from topalpha.cli.inputs import json_option
+from topalpha.cli.inputs import COUNT, json_option
 from topalpha.cli.output import console, delivery, escape
 from topalpha.cli.program import FAILED, Refused, refusals
 
@@ -25,7 +25,7 @@ name_option = click.option("--name", help="Which search, if the file holds sever
 @click.command()
 @click.argument("file")
 @name_option
-@click.option("--arms", type=int, default=10, show_default=True, help="How many arms to list, the best first.")
+@click.option("--arms", type=COUNT, default=10, show_default=True, help="How many arms to list, the best first.")
 @json_option
 def show(file: str, name: str | None, arms: int, json_target: str | None) -> None:
     """Say what is in FILE: every search, or one of them in full. Works while it runs, too."""

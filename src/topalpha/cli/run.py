@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import json
 import logging
 from collections.abc import Callable, Mapping
@@ -80,12 +82,17 @@ def run(
     code = {"pull": function, "draw": draw or sibling(function, "draw"), "candidates": candidates, "items": items}
 
     def start() -> Result:
-        from topalpha.algorithms import DEFAULT, entry
-        from topalpha.practice import search
+        from topalpha.algorithms import default_for, entry
+        from topalpha.models import reward_model
+        from topalpha.practice import asearch, search
 
-        chosen = inputs.read_options(entry(algorithm or DEFAULT), options)
         source, pull, test = _code(code)
-        return search(source, pull, items=test, algorithm=algorithm, options=chosen, code=code, **settings)
+        rewards = reward_model(settings["family"], items=None if test is None else len(test)).family
+        chosen = inputs.read_options(entry(algorithm or default_for(rewards)), options)
+        arguments = {"items": test, "algorithm": algorithm, "options": chosen, "code": code, **settings}
+        if inspect.iscoroutinefunction(pull):
+            return asyncio.run(asearch(source, pull, **arguments))
+        return search(source, pull, **arguments)
 
     return _deliver(json_target, start)
 
@@ -106,6 +113,7 @@ def resume(
     """
 
     def start() -> Result:
+        from topalpha.practice import aresume
         from topalpha.practice import resume as go_on
         from topalpha.storage import read
 
@@ -115,6 +123,8 @@ def resume(
         code["pull"] = function or code["pull"]
         code["draw"] = draw or (sibling(function, "draw") if function and "draw" not in code else code["draw"])
         source, pull, test = _code(code)
+        if inspect.iscoroutinefunction(pull):
+            return asyncio.run(aresume(file, source, pull, items=test, name=name, **settings))
         return go_on(file, source, pull, items=test, name=name, **settings)
 
     return _deliver(json_target, start)

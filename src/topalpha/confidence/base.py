@@ -14,9 +14,10 @@ from topalpha.core import History
 #: Columns of ``History.stats`` beside the sum of rewards: the running bounds. Further ones start at ``EXTRA``.
 UPPER, LOWER, EXTRA = 1, 2, 3
 
-#: Columns of an algorithm that registers leaders: the place j in the order of registration (0: not registered), and
-#: pulls and sum of rewards at registration. Further ones start at ``AFTER``.
-PLACE, PULLS_THEN, SUM_THEN, AFTER = 2, 3, 4, 5
+#: Columns of an algorithm that registers leaders: the place j in the order of registration (0: not registered); pulls
+#: and sum of rewards that are no evidence; and how many pulls had been asked for at registration, all of which are
+#: none. Further columns start at ``AFTER``.
+PLACE, PULLS_THEN, SUM_THEN, ASKED_THEN, AFTER = 2, 3, 4, 5, 6
 
 
 @runtime_checkable
@@ -66,7 +67,7 @@ class JointEvidence(Protocol):
         """Bring the arm's running upper bound, and what else it keeps, up to date with this reward."""
 
     def enroll(self, history: History, arm: int) -> None:
-        """From its next pull on, the arm collects evidence of its own."""
+        """Begin, or begin again, to collect evidence of the arm's own: from the rewards after those that count now."""
 
     def noise(self, history: History, arm: int) -> float:
         """An estimate of the variance of the arm's rewards, positive even after one."""

@@ -14,7 +14,7 @@ from topalpha.planner.caps import Cap, sure_cap
 from topalpha.planner.cost import Case, Cost, expect, references
 from topalpha.planner.pilot import Pilot, read_pilot, summarise
 from topalpha.simulation import check_means
-from topalpha.validate import positive, whole
+from topalpha.validate import positive, require, whole
 
 #: Simulated pulls for each reservoir: for the target itself, and for each of its neighbours.
 BUDGET, ROW_BUDGET = 4_000_000, 800_000
@@ -166,6 +166,7 @@ def plan(
     runs, seed = whole("runs", runs), whole("seed", seed, 0)
     workers = None if workers is None else whole("workers", workers)
     target = {"alpha": alpha, "epsilon": positive("epsilon", epsilon), "delta": delta}
+    require("pool" not in options, "options", "not name a pool: plans are for endless ones", options)
     model = reward_model(family, minimise=minimise)
     chosen = default_for(model.family) if algorithm is None else algorithm
 

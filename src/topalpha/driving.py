@@ -1,0 +1,188 @@
+"""A session from its beginning to its result, in this thread or in an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import Any
+
+from topalpha.core import RewardModel
+from topalpha.execution import Calls, PullFailed, arun, open_executor, run
+from topalpha.models import reward_model
+from topalpha.progress import LOGGER, Reporter
+from topalpha.result import Result
+from topalpha.running import Running, Watch
+from topalpha.session import Session
+from topalpha.storage import StorageError
+from topalpha.task import Task
+from topalpha.validate import require
+
+Draw = Callable[..., Any] | Sequence[Any]
+
+
+def begin(
+    draw: Draw,
+    pull: Callable[..., Any],
+    *,
+    items: Sequence[Any] | None = None,
+    storage: str | os.PathLike[str] | None = None,
+    name: str = "search",
+    pickle: bool = False,
+    durable: str = "process",
+    interval: float = 0.0,
+    code: Mapping[str, Any] | None = None,
+    family: str | RewardModel | None = None,
+    minimise: bool = False,
+    algorithm: str | None = None,
+    seed: int = 0,
+    alpha: float = 0.05,
+    epsilon: float = 0.05,
+    delta: float = 0.05,
+    **target: Any,
+) -> tuple[Session, Calls]:
+    """A session that has not begun, and what evaluates its pulls."""
+    calls = Calls(draw, pull, seed=seed, items=items)
+    size = 0 if items is None else len(items)
+    model = reward_model(family, minimise=minimise, items=size or None)
+    task = Task(
+        alpha=alpha,
+        epsilon=epsilon,
+        delta=delta,
+        family=model.text,
+        minimise=minimise,
+        algorithm=algorithm or "",
+        pool=calls.pool,
+        items=size,
+        seed=seed,
+        **target,
+    )
+    session = Session.start(task, storage, name, pickle=pickle, durable=durable, interval=interval, code=code)
+    return session, calls
+
+
+def proceed(
+    path: str | os.PathLike[str],
+    draw: Draw,
+    pull: Callable[..., Any],
+    items: Sequence[Any] | None,
+    name: str | None,
+    allow_pickle: bool,
+    durable: str,
+    interval: float,
+) -> tuple[Session, Calls]:
+    """A session that was recorded, and what evaluates its pulls; as many candidates and items as it had."""
+    session = Session.resume(path, name, allow_pickle=allow_pickle, durable=durable, interval=interval)
+    task, size = session.task, 0 if items is None else len(items)
+    try:
+        calls = Calls(draw, pull, seed=task.seed, items=items)
+        require(calls.pool == task.pool, "draw", f"give {task.pool or 'an endless number of'} candidates", calls.pool)
+        require(size == task.items, "items", f"be {task.items or 'none'}, as recorded", size)
+    except ValueError:
+        session.close()
+        raise
+    return session, calls
+
+
+def finish(session: Session, calls: Calls, how: Running) -> Result:
+    """Run the session to its end, in this thread."""
+    with Reporter(how.progress) as show, open_executor(how.where, how.workers) as executor, _accounted(session):
+        watch = _watch(session, how, show)
+        reason = run(session, calls, executor=executor, notice=watch, **_terms(session, calls, how))
+        watch.last()
+    return _result(session, reason)
+
+
+async def afinish(session: Session, calls: Calls, how: Running) -> Result:
+    """Run the session to its end, in the running event loop."""
+    require(how.executor is None and how.workers is None, "executor", "be None for coroutines: see width", how.executor)
+    with Reporter(how.progress) as show, _accounted(session), _heard() as interrupted:
+        watch = _watch(session, how, show)
+        terms = _terms(session, calls, how)
+        reason = await arun(
+            session,
+            calls,
+            notice=lambda: "interrupted" if interrupted.is_set() else watch(),
+            limit=terms.pop("width") or 1,
+            **terms,
+        )
+        watch.last()
+    return _result(session, reason)
+
+
+def _watch(session: Session, how: Running, show: Callable[..., None]) -> Watch:
+    if session.record is not None:
+        session.record.take_messages()  # those that came before it ran are not for this run
+    return Watch(session, how, show)
+
+
+@contextmanager
+def _heard() -> Iterator[asyncio.Event]:
+    """Ctrl-C as an event; without this it would cancel the task, and its result would be lost."""
+    interrupted, loop = asyncio.Event(), asyncio.get_running_loop()
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        loop.add_signal_handler(signal.SIGINT, interrupted.set)
+    except (NotImplementedError, RuntimeError, ValueError):  # not in the main thread, or not on this system
+        yield interrupted
+        return
+    try:
+        yield interrupted
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _accounted(session: Session) -> Iterator[None]:
+    """Whatever ends the session early, what is proved by then is written down, and goes with the error."""
+    try:
+        yield
+    except StorageError:
+        raise  # there is nothing to write to
+    except BaseException as error:
+        if session.history.t > 0 and not isinstance(error, GeneratorExit):
+            cancelled = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
+            with suppress(StorageError):
+                result = _result(session, "interrupted" if cancelled else "failed")
+                error.add_note(f"What is proved all the same: {result.statement}")
+                if isinstance(error, PullFailed):
+                    error.result = result
+                LOGGER.debug("topalpha: ended by %r; %s", error, result.statement)
+        raise
+
+
+def _terms(session: Session, calls: Calls, how: Running) -> dict[str, Any]:
+    """What the two drivers are told alike."""
+
+    def new_candidate(arm: int) -> Any:
+        candidate = calls.candidate(arm)
+        if session.record is not None:
+            session.record.add_arm(arm, candidate)
+        return candidate  # and the driver puts it with the others
+
+    return {
+        "candidates": session.candidates,
+        "new_candidate": new_candidate,
+        "width": how.width,
+        "budget": how.budget,
+        "on_error": session.task.on_error,
+        "retries": how.retries,
+        "timeout": how.timeout,
+        "failed": session.failed,
+    }
+
+
+def _result(session: Session, reason: str) -> Result:
+    """The result, with its certificate, written down."""
+    if session.history.t == 0 and reason == "interrupted":
+        raise KeyboardInterrupt
+    require(session.history.t > 0, "budget", "leave time for one reward at least", reason)
+    certificate = session.finish(reason)
+    candidate = session.candidates[certificate.arm]
+    return replace(
+        session.result, arm=certificate.arm, mean=certificate.mean, candidate=candidate, certificate=certificate
+    )
