@@ -33,7 +33,7 @@ def drive(path, name="search", seed=0, task=TASK, pulls=10**9):
     with Session.start(task, path, name) as session:
         flying = []
         while not session.stopped and session.told < pulls:
-            for pull in session.ask_many(6 - len(flying)):
+            for pull in session.ask_many(60 - len(flying)):
                 if pull.number == 0:
                     session.keep(pull.arm, {"mean": 10.0 * chance.random()})
                 flying.append(pull)
@@ -123,11 +123,11 @@ def best(connection):
 
 
 def reward_of_best(by):
-    """The last reward of the recommended arm, larger or smaller."""
+    """The first reward of the recommended arm, larger or smaller."""
 
     def change(connection):
         (order,) = connection.execute(
-            'SELECT max("order") FROM tells JOIN asks USING (search, "order") WHERE arm = ?', (best(connection),)
+            'SELECT min("order") FROM tells JOIN asks USING (search, "order") WHERE arm = ?', (best(connection),)
         ).fetchone()
         connection.execute('UPDATE tells SET reward = reward + ? WHERE "order" = ?', (by, order))
 

@@ -122,7 +122,7 @@ def next_challenger(history: History, uppers: Sequence[float], leader: int, capa
     best_bound = -math.inf
     best_spent = 0
     for arm in range(history.arms):
-        if arm == leader or not has_room(history, arm, capacity):
+        if arm == leader or history.pulls[arm] == 0 or not has_room(history, arm, capacity):
             continue
         pulls = history.pulls[arm]
         spent = pulls + history.pending[arm]
@@ -137,6 +137,25 @@ def next_challenger(history: History, uppers: Sequence[float], leader: int, capa
             best_bound = bound
             best_spent = spent
     return best if best >= 0 else otherwise
+
+
+def second_pull(history: History, uppers: Sequence[float], capacity: int, batch: MutableSequence[int]) -> int:
+    """While an arm has no reward yet and nothing can be compared: a second pull of the best of those that have one.
+
+    Nearly every arm gets a second pull, so workers that would wait are put to use; a third may be wasted.
+
+    Examples
+    --------
+    >>> batch = [0, 0]
+    >>> history = History(2, 3, [1, 1, 0], [[0.0, 1.0, 0.0]], [], [0, 0, 1], 1, [0, 0, 0], [0.0, 0.0, 0.0])
+    >>> second_pull(history, [0.5, 1.0, 0.0], 100, batch), batch[0]
+    (1, 1)
+    """
+    arm = next_challenger(history, uppers, -1, min(capacity, 2), -1)
+    if arm < 0:
+        return WAIT
+    batch[0] = arm
+    return 1
 
 
 def leads_enough(history: History, leader: int) -> bool:

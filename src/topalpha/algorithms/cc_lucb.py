@@ -19,13 +19,14 @@ from topalpha.claims import rank_claims, rank_level
 from topalpha.confidence import bounds_for
 from topalpha.confidence.base import EXTRA, UPPER, ConfidenceBounds
 from topalpha.confidence.conjugate import ConjugateBounds
-from topalpha.core import SUM, WAIT, Claim, Entry, History, RewardModel
+from topalpha.core import SUM, Claim, Entry, History, RewardModel
 from topalpha.families import checked_model
 from topalpha.rules import (
     empirical_best,
     fill_means,
     next_challenger,
     query_fresh,
+    second_pull,
     settled_leader,
     unseen,
     write_round,
@@ -130,7 +131,7 @@ class CCLUCB(NamedTuple):
             return query_fresh(history.arms, self.arms, batch)
         if memory.ready[0] == 0:
             if unseen(history.pulls, history.arms):
-                return WAIT
+                return second_pull(history, history.stats[UPPER], self.family.capacity, batch)
             fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
             rebuild(memory.leaders, memory.means, history.pulls, history.arms)
             rebuild(memory.challengers, history.stats[UPPER], history.pulls, history.arms)
