@@ -25,7 +25,6 @@ from topalpha.rules import (
     leads_enough,
     next_challenger,
     query_fresh,
-    second_pull,
     settled_leader,
     unseen,
 )
@@ -147,7 +146,7 @@ class JointLUCB(NamedTuple):
             return query_fresh(history.arms, self.arms, batch)
         if memory.ready[0] == 0:
             if unseen(history.pulls, history.arms):
-                return second_pull(history, history.stats[UPPER], self.family.capacity, batch)
+                return WAIT
             fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
             rebuild(memory.leaders, memory.means, history.pulls, history.arms)
             rebuild(memory.challengers, history.stats[UPPER], history.pulls, history.arms)
