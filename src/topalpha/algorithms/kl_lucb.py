@@ -81,8 +81,11 @@ class KLLUCB(NamedTuple):
 
     @property
     def global_order(self) -> bool:
-        """Whether rewards must count in the order of all pulls: no, the order within each arm is enough."""
-        return False
+        """Whether rewards must count in the order of all pulls: only where bounds remember when they were refreshed.
+
+        The proof does not need it even there, but what a search does must not depend on who answers first.
+        """
+        return self.overlapping_only
 
     @property
     def columns(self) -> int:
