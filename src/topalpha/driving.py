@@ -126,7 +126,8 @@ def _heard() -> Iterator[asyncio.Event]:
     before = signal.getsignal(signal.SIGINT)
     try:
         loop.add_signal_handler(signal.SIGINT, interrupted.set)
-    except (NotImplementedError, RuntimeError, ValueError):  # not in the main thread, or not on this system
+    except (NotImplementedError, RuntimeError, ValueError):
+        # asyncio's answer off the main thread, or where a loop knows no signals: Ctrl-C is then a cancellation.
         yield interrupted
         return
     try:

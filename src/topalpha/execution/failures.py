@@ -78,7 +78,7 @@ class Failure(NamedTuple):
         trace = "".join(traceback.format_exception(self.error))
         try:
             error: BaseException = pickle.loads(pickle.dumps(self.error))
-        except Exception:
+        except Exception:  # a person's own class may raise anything here; its words and its trace go on all the same
             error = RuntimeError(self.reason)
         error.add_note("In the worker:\n" + trace)  # notes travel with the exception, tracebacks do not
         return self._replace(error=error)
