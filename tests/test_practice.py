@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import signal
 import subprocess
 import sys
 import textwrap
+import time
 
 import numpy as np
 import pytest
 
 from topalpha import PullFailed, Search, Session, Task, aresume, asearch, design, plan, resume, search, verify
 from topalpha.confidence.base import ASKED_THEN, PLACE, PULLS_THEN, SUM_THEN
+from topalpha.core import Claim
 from topalpha.families import Exponential, Gamma, Gaussian, LowVariance, Mirrored, PassFail, Poisson
 from topalpha.storage import read
 
@@ -246,3 +249,35 @@ def test_the_certificate_counts_candidates_that_were_drawn():
     found = search(counted, pull, **TARGET, pulls=1)
     assert found.certificate.arms == len(drawn) == 1
     json.loads(found.certificate.to_json())
+
+
+def test_a_snapshot_is_renewed_while_a_long_pull_runs_in_this_thread(tmp_path):
+    path, steps = tmp_path / "one.db", []
+
+    def watched(candidate, rng):
+        seen, end = {read(path, log=False).updated}, time.monotonic() + 20.0
+        while len(seen) < 3 and time.monotonic() < end:
+            time.sleep(0.02)
+            seen.add(read(path, log=False).updated)
+        steps.extend(b - a for a, b in itertools.pairwise(sorted(seen)))
+        return pull(candidate, rng)
+
+    found = search(draw, watched, **TARGET, storage=path, pulls=2)
+    assert len(steps) == 4, "two signs of life in each pull, also before the first reward"
+    assert min(steps) < 0.6, "0.4 s on a machine that does nothing else"
+    assert read(path).progress["pulls"] == 2
+    assert verify(path) == found.certificate
+
+
+def test_joint_lucb_proves_something_from_upper_bounds_alone():
+    run = Search(design("joint-lucb", 0.2, 0.2, 0.1))
+    while run.history.t < 3 * run.algorithm.arms:
+        for asked in run.ask_many(run.algorithm.arms):
+            run.tell(asked, 0.0)
+        if max(run.history.stats[PLACE]) > 0.0:
+            break
+        claims = run.claims(run.best)
+        highest = max(run.upper(arm) for arm in range(run.history.arms) if arm != run.best)
+        assert claims[0] == Claim(0.2, highest)
+        assert claims[0].epsilon < 1.0
+    assert claims

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from topalpha.execution import Calls, PullFailed, arun, open_executor, run
 from topalpha.models import reward_model
 from topalpha.progress import LOGGER, Reporter
 from topalpha.result import Result
-from topalpha.running import Running, Watch
+from topalpha.running import PERIOD, Running, Watch
 from topalpha.session import Session
 from topalpha.storage import StorageError
 from topalpha.task import Task
@@ -91,7 +91,8 @@ def finish(session: Session, calls: Calls, how: Running) -> Result:
     """Run the session to its end, in this thread."""
     with Reporter(how.progress) as show, open_executor(how.where, how.workers) as executor, _accounted(session):
         watch = _watch(session, how, show)
-        reason = run(session, calls, executor=executor, notice=watch, **_terms(session, calls, how))
+        with _pulse(session, executor):
+            reason = run(session, calls, executor=executor, notice=watch, **_terms(session, calls, how))
         watch.last()
     return _result(session, reason)
 
@@ -116,7 +117,18 @@ async def afinish(session: Session, calls: Calls, how: Running) -> Result:
 def _watch(session: Session, how: Running, show: Callable[..., None]) -> Watch:
     if session.record is not None:
         session.record.take_messages()  # those that came before it ran are not for this run
+        if session.told == 0:
+            session.record.snapshot([], {})  # nothing is known yet, and from now on someone works on it
     return Watch(session, how, show)
+
+
+def _pulse(session: Session, executor: Any) -> AbstractContextManager[Any]:
+    """Where a pull runs in this very thread, another one says meanwhile that the last snapshot stands."""
+    if session.record is None or executor is not None:
+        return nullcontext()
+    from topalpha.storage.pulse import Pulse
+
+    return Pulse(session.record, PERIOD)
 
 
 @contextmanager

@@ -68,8 +68,6 @@ def larger_alphas(alpha: float) -> list[float]:
 
 def joint_claims(algorithm: JointLUCB, history: History, arm: int) -> list[Claim]:
     """The smallest epsilon proved for the target's alpha, and for each larger one where it is smaller still."""
-    if history.stats[PLACE][arm] == 0.0:
-        return []
     memory = algorithm.scratch(len(history.pulls))
     seen = history.arms
     while seen > 0 and history.pulls[seen - 1] == 0:
@@ -107,6 +105,11 @@ def _log_draws(algorithm: JointLUCB, alpha: float, seen: int) -> float:
 def _smallest_epsilon(algorithm: JointLUCB, history: History, memory: Any, arm: int) -> float:
     """The smallest epsilon for which the stop condition holds at every x, from above; infinite if none is found."""
     challenger = runner_up(memory.challengers, history.stats[UPPER], history.pulls, arm)
+    if history.stats[PLACE][arm] == 0.0:
+        # No evidence of the arm's own: what is left is that no mean is below the lowest, and none of the others above
+        # their upper bounds; that is, if they are enough for the draw to speak at every x above all of these.
+        enough = challenger >= 0 and algorithm.log_challengers + algorithm.log_draws >= 0.0
+        return history.stats[UPPER][challenger] - algorithm.family.lowest if enough else math.inf
 
     def proved(epsilon: float) -> bool:
         at_epsilon = algorithm._replace(epsilon=epsilon)

@@ -68,6 +68,11 @@ class Record:
         self._new_failures: list[tuple[int, int, int, int, str, str]] = []
 
     @property
+    def place(self) -> tuple[str, int]:
+        """The file, and the number of the search in it."""
+        return self._writer.path, self._search
+
+    @property
     def asked(self) -> int:
         """How many pulls were asked for: the order of the next one."""
         return self._asked

@@ -57,6 +57,7 @@ TELL = 'INSERT INTO tells (search, "order", sequence, reward) VALUES (?, ?, ?, ?
 FAIL = 'INSERT INTO failures (search, sequence, "order", after, reason, action) VALUES (?, ?, ?, ?, ?, ?)'
 SNAPSHOT = "INSERT OR REPLACE INTO snapshots (search, arm, pulls, mean, lower, upper, pending) VALUES (?,?,?,?,?,?,?)"
 PROGRESS = "INSERT OR REPLACE INTO progress (search, at, data) VALUES (?, ?, ?)"
+STANDS = "UPDATE progress SET at = ? WHERE search = ? AND at <= ?"
 POST = (
     "INSERT INTO messages (search, id, at, text, handled) "
     "SELECT :search, 1 + coalesce(max(id), -1), :at, :text, 0 FROM messages WHERE search = :search"

@@ -1,0 +1,62 @@
+"""A sign of life while a long pull runs in the thread that writes: the snapshot on disk is still the latest."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+from contextlib import closing
+from types import TracebackType
+
+from topalpha.storage import schema
+from topalpha.storage.files import connect
+from topalpha.storage.record import Record
+
+LOGGER = logging.getLogger("topalpha")
+
+
+class Pulse:
+    """Says every ``period`` seconds that the last snapshot of a search stands, through a connection of its own.
+
+    Nothing is told while a pull runs in the writer's thread, so that the figures of the arms cannot change; but readers
+    must be able to tell that from a search that is gone.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from topalpha.storage import Storage, read
+    >>> with tempfile.TemporaryDirectory() as folder, Storage(folder + "/searches.db") as storage:
+    ...     record = storage.create("first", {})
+    ...     record.snapshot([], {"pulls": 0})
+    ...     before = read(storage.path).updated
+    ...     with Pulse(record, 0.01):
+    ...         time.sleep(0.2)
+    ...     read(storage.path).updated > before
+    True
+    """
+
+    def __init__(self, record: Record, period: float) -> None:
+        self._path, self._search = record.place
+        self._period = period
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="topalpha-pulse", daemon=True)
+
+    def __enter__(self) -> Pulse:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            with closing(connect(self._path, "mode=rw")) as connection:
+                while not self._over.wait(self._period):
+                    now = time.time()
+                    connection.execute(schema.STANDS, (now, self._search, now - self._period))
+        except sqlite3.Error as error:  # the writer meets the same trouble at its next reward, and says so
+            LOGGER.debug("topalpha: no sign of life could be written: %s", error)
