@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from topalpha.algorithms import ALGORITHMS, design
+from topalpha.algorithms import PRINCIPAL, design
 from topalpha.bounds import log_mixture, tilt_bound
 from topalpha.confidence.base import LOWER, PLACE, PULLS_THEN, UPPER
 from topalpha.core import History
@@ -26,7 +26,7 @@ from topalpha.tournament import beats, empty_tree, play, rebuild, runner_up
 DATA = Path(__file__).parent / "data"
 VECTORS = json.loads((DATA / "vectors.json").read_text())
 PINNED = json.loads((DATA / "trajectories.json").read_text())
-NAMES = [entry.name for entry in ALGORITHMS]
+NAMES = [entry.name for entry in PRINCIPAL]
 UNIT = Conditioned(Beta(1.0, 1.0), 0.95)
 
 _spec = importlib.util.spec_from_file_location("pin_trajectories", Path(__file__).parent / "pin_trajectories.py")
@@ -71,15 +71,15 @@ def test_after_one_pull_each_the_lowest_of_the_tied_arms_lead(name):
     """Half the arms tie at 1; the two lowest of them are leader and challenger."""
     algorithm = design(name, 0.3, 0.1, 0.2)
     rewards = [0.0, 0.0, 1.0, 0.0] + [float(arm % 2) for arm in range(4, algorithm.arms)]
-    pulls, stats = [0] * algorithm.arms, [[0.0] * algorithm.arms for _ in range(algorithm.columns)]
-    state, memory = [0.0] * algorithm.numbers, algorithm.scratch(algorithm.arms)
+    pulls, stats = [0] * algorithm.arms, [[0.0] * algorithm.arms for _ in range(algorithm.traits.columns)]
+    state, memory = [0.0] * algorithm.traits.numbers, algorithm.scratch(algorithm.arms)
     for arm, reward in enumerate(rewards):
         algorithm.observe(History(arm + 1, arm + 1, pulls, stats, state), memory, arm, reward)
-    batch = [-1] * algorithm.width
+    batch = [-1] * algorithm.traits.width
     count = algorithm.plan(
         History(algorithm.arms, algorithm.arms, pulls, stats, state), memory, np.random.default_rng(0), batch
     )
-    assert count == algorithm.width
+    assert count == algorithm.traits.width
     assert batch == [2, 5][:count] or (count == 1 and batch == [5])
     assert algorithm.recommend(History(algorithm.arms, algorithm.arms, pulls, stats, state), memory) == 2
 
@@ -261,8 +261,8 @@ def test_tilt_mixture_vectors(row):
 
 def observed(algorithm, rewards):
     """The statistics of a single arm after each reward."""
-    pulls, stats = [0], [[0.0] for _ in range(algorithm.columns)]
-    state, memory = [0.0] * algorithm.numbers, algorithm.scratch(1)
+    pulls, stats = [0], [[0.0] for _ in range(algorithm.traits.columns)]
+    state, memory = [0.0] * algorithm.traits.numbers, algorithm.scratch(1)
     for t, reward in enumerate(rewards, 1):
         algorithm.observe(History(t, 1, pulls, stats, state), memory, 0, reward)
         yield t, [column[0] for column in stats], memory
@@ -382,7 +382,7 @@ class Follower:
 def leader_weight(algorithm, place):
     """v_j, asked of the algorithm: the evidence of a leader that has not been pulled since it was registered."""
     stats = [[1.0], [1.0], [float(place)], [2.0], [1.0]]
-    history = History(2, 1, [2], stats, [0.0] * algorithm.numbers)
+    history = History(2, 1, [2], stats, [0.0] * algorithm.traits.numbers)
     x = 0.5 * (1.0 + algorithm.epsilon)
     return math.exp(algorithm.log_leader_evidence(history, algorithm.scratch(1), 0, x))
 
@@ -392,8 +392,12 @@ def follow(algorithm, reservoir, seed):
     source = streams(run_seed(seed, 0))
     means = reservoir.sample(algorithm.arms, source.arms)
     follower = Follower(algorithm)
-    pulls, stats = [0] * algorithm.arms, [[0.0] * algorithm.arms for _ in range(algorithm.columns)]
-    state, memory, batch = [0.0] * algorithm.numbers, algorithm.scratch(algorithm.arms), [0] * algorithm.width
+    pulls, stats = [0] * algorithm.arms, [[0.0] * algorithm.arms for _ in range(algorithm.traits.columns)]
+    state, memory, batch = (
+        [0.0] * algorithm.traits.numbers,
+        algorithm.scratch(algorithm.arms),
+        [0] * algorithm.traits.width,
+    )
     t = 0
     while True:
         seen = min(t, algorithm.arms)
@@ -462,7 +466,11 @@ def test_a_cell_is_judged_by_the_leader_at_its_right_end_and_the_challengers_at_
     algorithm = design("joint-lucb", 0.1, 0.1, 0.1)
     arms = algorithm.arms
     memory = algorithm.scratch(arms)
-    pulls, stats, state = [0] * arms, [[0.0] * arms for _ in range(algorithm.columns)], [0.0] * algorithm.numbers
+    pulls, stats, state = (
+        [0] * arms,
+        [[0.0] * arms for _ in range(algorithm.traits.columns)],
+        [0.0] * algorithm.traits.numbers,
+    )
     t = 0
     for arm, successes, count in [(0, 54, 60), *((arm, 20, 40) for arm in range(1, arms))]:
         for pull in range(count):
@@ -508,7 +516,11 @@ def test_the_challengers_evidence_is_capped():
     algorithm = design("joint-lucb", 0.3, 0.2, 0.3)
     arms = algorithm.arms
     memory = algorithm.scratch(arms)
-    pulls, stats, state = [0] * arms, [[0.0] * arms for _ in range(algorithm.columns)], [0.0] * algorithm.numbers
+    pulls, stats, state = (
+        [0] * arms,
+        [[0.0] * arms for _ in range(algorithm.traits.columns)],
+        [0.0] * algorithm.traits.numbers,
+    )
     t = 0
     for _ in range(60):
         for arm in range(arms):

@@ -140,9 +140,9 @@ def small_audit(monkeypatch):
     from topalpha import audit
     from topalpha.audit import replay
 
-    named = lambda cells: [one for one in cells if one.algorithm.name == "lucb++"]  # noqa: E731
+    named = lambda cells: [one for one in cells if one.algorithm.traits.name == "lucb++"]  # noqa: E731
     sound, wrong = named(audit.cells())[3:5], named(audit.controls())[:1]
-    pairs = [pair for pair in replay.matrix() if pair[0].name == "lucb++"][:1]
+    pairs = [pair for pair in replay.matrix() if pair[0].traits.name == "lucb++"][:1]
     monkeypatch.setattr("topalpha.audit.cells", lambda full: sound)
     monkeypatch.setattr("topalpha.audit.controls", lambda: wrong)
     monkeypatch.setattr("topalpha.audit.replay.matrix", lambda full: pairs)

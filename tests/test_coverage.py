@@ -145,7 +145,7 @@ class FinishingOrder(Search):
     """The rule switched off: a reward counts as soon as it is told."""
 
     def _count(self, pull, reward):
-        lane = self._lanes[0 if self.algorithm.global_order else pull.arm]
+        lane = self._lanes[0 if self.algorithm.traits.global_order else pull.arm]
         lane.remove(pull)
         lane.appendleft(pull)
         super()._count(pull, reward)

@@ -7,12 +7,12 @@ import pytest
 
 import topalpha
 from topalpha import design, parse_family, parse_reservoir, simulate
-from topalpha.algorithms import ALGORITHMS
+from topalpha.algorithms import PRINCIPAL
 from topalpha.ask_tell import Search
 from topalpha.families import Bernoulli, Gaussian
 from topalpha.simulation import interpret
 
-NAMES = [entry.name for entry in ALGORITHMS]
+NAMES = [entry.name for entry in PRINCIPAL]
 
 
 def pulls(name, family, reservoir, epsilon, alpha=0.1):
@@ -65,7 +65,7 @@ def test_an_unknown_scale_costs_no_more_than_the_papers_algorithm(name, family):
 def test_a_design_that_no_proof_covers_says_so():
     for options in ({"arms": "table"}, {"k1": 1e-6}):
         algorithm = design("kl-lucb", 0.3, 0.4, 0.3, **options)
-        assert not algorithm.covered
+        assert not algorithm.traits.covered
         result = interpret(algorithm, parse_reservoir("beta(1,1)")).search.result
         assert result.stopped
         assert result.statement.startswith("Nothing is proved")

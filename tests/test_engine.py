@@ -19,7 +19,8 @@ import pytest
 
 import topalpha
 from topalpha import engine
-from topalpha.algorithms import ALGORITHMS, design
+from topalpha.algorithms import PRINCIPAL, design
+from topalpha.core import Traits
 from topalpha.engine import compile as compiling
 from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Poisson
 from topalpha.reservoirs import Beta, Conditioned, Dirac, TwoPoint, Uniform
@@ -36,7 +37,7 @@ from topalpha.testing import (
     compiled,
 )
 
-NAMES = [entry.name for entry in ALGORITHMS]
+NAMES = [entry.name for entry in PRINCIPAL]
 UNIT = Conditioned(Beta(1.0, 1.0), 0.95)
 #: Every family with a reservoir of means and the epsilon at which a run takes hundreds of pulls.
 FAMILIES = {
@@ -50,7 +51,7 @@ FAMILIES = {
 
 def option_sets():
     """Every algorithm with every combination of its textual options that its design accepts."""
-    for entry in ALGORITHMS:
+    for entry in PRINCIPAL:
         for chosen in product(*entry.options.values()):
             options = dict(zip(entry.options, chosen, strict=True))
             if options.get("clock") == "N" and options.get("refresh") == "overlapping":
@@ -97,7 +98,7 @@ def test_ties_of_equal_arms_run_the_same_in_every_way(name):
     check_algorithm(design(name, 0.2, 0.3, 0.1), Dirac(0.5), seed=4)
 
 
-@pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", PRINCIPAL, ids=lambda entry: entry.name)
 def test_designs_refuse_what_is_wrong_and_coerce_the_rest(entry):
     check_design(entry.design)
     for family, _, _ in FAMILIES.values():
@@ -151,32 +152,8 @@ class Probe(NamedTuple):
     count: int
 
     @property
-    def name(self):
-        return "probe"
-
-    @property
-    def covered(self):
-        return False
-
-    @property
-    def independent(self):
-        return True
-
-    @property
-    def global_order(self):
-        return False
-
-    @property
-    def columns(self):
-        return 1
-
-    @property
-    def numbers(self):
-        return 0
-
-    @property
-    def width(self):
-        return 2
+    def traits(self):
+        return Traits("probe", width=2, covered=False)
 
     def scratch(self, arms):
         return Nothing(ready=[0])
@@ -195,15 +172,6 @@ class Probe(NamedTuple):
 
     def recommend(self, history, memory):
         return 0
-
-    def lower_bound(self, history, memory, arm):
-        return 0.0
-
-    def upper_bound(self, history, memory, arm):
-        return 1.0
-
-    def claims(self, history, memory, arm):
-        return []
 
 
 class Nothing(NamedTuple):
@@ -235,6 +203,7 @@ def test_an_algorithm_may_ask_for_more_arms_than_it_announced():
 
 IMPORTS = """
 from typing import NamedTuple
+from topalpha.core import Traits
 from topalpha.families.bernoulli import Bernoulli
 from topalpha.rules import query_fresh
 """
@@ -255,7 +224,7 @@ from topalpha.engine.run import _loop
 
 algorithm = Probe(0.1, 0.1, 0.1, arms=3, family=Bernoulli(), extra=0, aim=1, count=1)
 print(simulate(algorithm, Uniform(0.0, 1.0), runs=2, workers=1).pulls.tolist())
-print(sum(loop_hits(f) for f in [_loop((Probe, Bernoulli, Bernoulli))]))
+print(sum(loop_hits(f) for f in [_loop((Probe, Bernoulli, Bernoulli), False)]))
 """
 
 HITS = """

@@ -13,8 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from topalpha.core import RewardFamily
 from topalpha.families import FAMILIES, Bernoulli, Exponential, Gamma, Gaussian, Poisson, parse_family
+from topalpha.rewards import RewardFamily
 
 VECTORS = json.loads((Path(__file__).parent / "data" / "vectors.json").read_text())
 

@@ -273,7 +273,7 @@ class Interleavings(RuleBasedStateMachine):
         counted: dict[int, list[float]] = {}
         closed: set[int] = set()
         for pull in self.pulls:
-            lane = 0 if self.session.algorithm.global_order else pull.arm
+            lane = 0 if self.session.algorithm.traits.global_order else pull.arm
             if pull.order not in self.rewards:
                 closed.add(lane)
             if lane not in closed:

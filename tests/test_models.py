@@ -30,7 +30,7 @@ from topalpha.confidence.bernstein import bet_grid
 from topalpha.confidence.shifts import first_at_least, log_factorials, log_shifts, shift_grid, shift_upper
 from topalpha.confidence.student import log_student_mixture, student_reach
 from topalpha.confidence.student_law import student_cdf, student_density
-from topalpha.core import SUM, EvidenceFamily, History, RewardFamily, RewardModel
+from topalpha.core import SUM, History
 from topalpha.engine.compile import compiled, parameter_classes
 from topalpha.engine.run import _arrays
 from topalpha.families import (
@@ -49,6 +49,7 @@ from topalpha.families import (
     parse_family,
 )
 from topalpha.models import reward_model
+from topalpha.rewards import EvidenceFamily, RewardFamily, RewardModel
 from topalpha.testing import check_family
 
 NEW = [PassFail(40), Normal(), LowVariance(), Mirrored(Poisson(3.0))]

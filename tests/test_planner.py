@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from topalpha.algorithms import ALGORITHMS, design
+from topalpha.algorithms import PRINCIPAL, design
 from topalpha.audit.worlds import Thirds
 from topalpha.cli.plan import plan as command
 from topalpha.cli.program import Program
@@ -104,7 +104,7 @@ def test_no_cap_is_claimed_where_none_is_proved():
     ]
     for algorithm in unproved:
         assert sure_cap(algorithm).pulls is None
-        assert sure_cap(algorithm).source.startswith(f"no cap is proved for {algorithm.name}")
+        assert sure_cap(algorithm).source.startswith(f"no cap is proved for {algorithm.traits.name}")
 
 
 def test_a_finite_set_of_items_is_a_cap():
@@ -376,7 +376,7 @@ def test_all_that_travels_pickles():
     families = (Bernoulli(), Gaussian(0.5), Poisson(3.0), Exponential(3.0), Gamma(2.0, 3.0))
     laws = [LAW, Dirac(0.5), TwoPoint(0.1, 0.5, 0.5), Discrete((0.1, 0.4)), Empirical([0.1, 0.4]), Uniform(0.0, 1.0)]
     laws += [Clipped(Beta(1.0, 2.0), 0.5), Mixture((0.5, 0.5), (Dirac(0.5), Uniform(0.0, 1.0)))]
-    algorithms = [design(entry.name, *TARGET, family) for entry in ALGORITHMS for family in families]
+    algorithms = [design(entry.name, *TARGET, family) for entry in PRINCIPAL for family in families]
     for one in (*algorithms, *laws, Thirds(0.5), Softened(0.5), run_chunk):
         assert pickle.loads(pickle.dumps(one)) == one
     for law in laws:

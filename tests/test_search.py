@@ -7,14 +7,15 @@ import math
 import pytest
 
 from topalpha import Pull, Search, design, simulate
-from topalpha.algorithms import ALGORITHMS
+from topalpha.algorithms import PRINCIPAL
+from topalpha.core import Traits
 from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Poisson
 from topalpha.reservoirs import Beta, Conditioned
 from topalpha.streams import run_seed, streams
 from topalpha.testing import interpreted, outcome, replayed
 
 RESERVOIR = Conditioned(Beta(1.0, 1.0), 0.95)
-NAMES = [entry.name for entry in ALGORITHMS]
+NAMES = [entry.name for entry in PRINCIPAL]
 
 
 def pair_search():
@@ -197,7 +198,7 @@ def test_one_arm_is_returned_after_one_pull():
 class Twice:
     """Asks for two pulls of one arm in each round; all that a search needs of an algorithm."""
 
-    arms, columns, numbers, width, family, global_order = 1, 1, 0, 2, Bernoulli(), False
+    arms, family, traits = 1, Bernoulli(), Traits("twice", width=2)
 
     def scratch(self, arms):
         return None

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from topalpha.algorithms import ALGORITHMS, design
+from topalpha.algorithms import PRINCIPAL, design
 from topalpha.confidence.base import UPPER
 from topalpha.core import History
 from topalpha.families import Exponential, Gaussian, Poisson
@@ -26,7 +26,7 @@ from topalpha.simulation import simulate
 pytestmark = pytest.mark.statistical
 
 FALSE_ALARM = 1e-6
-GUARANTEED = [entry.name for entry in ALGORITHMS if entry.guarantee == "fixed-confidence"]
+GUARANTEED = [entry.name for entry in PRINCIPAL if entry.guarantee == "fixed-confidence"]
 NAMES = [name for name in GUARANTEED if name != "lucb++"] + ["lucb++"]
 
 #: A fraction exactly alpha of the arms is 1.02 epsilon better than the rest: the hardest place for the boundary.
@@ -135,8 +135,8 @@ def violations(algorithm, column, mean, paths=800, length=300):
     rng = np.random.default_rng(4)
     below = 0
     for _ in range(paths):
-        pulls, stats = [0], [[0.0] for _ in range(algorithm.columns)]
-        state, memory = [0.0] * algorithm.numbers, algorithm.scratch(1)
+        pulls, stats = [0], [[0.0] for _ in range(algorithm.traits.columns)]
+        state, memory = [0.0] * algorithm.traits.numbers, algorithm.scratch(1)
         for t in range(1, length + 1):
             reward = algorithm.family.sample(mean, rng)
             algorithm.observe(History(t, 1, pulls, stats, state), memory, 0, reward)

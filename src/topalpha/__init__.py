@@ -3,8 +3,8 @@
 Names are loaded when first used, so that ``import topalpha`` costs nothing.
 
 >>> import topalpha
->>> topalpha.design("joint-lucb", 0.05, 0.05, 0.05).name
-'joint-lucb'
+>>> topalpha.design("joint-lucb", 0.05, 0.05, 0.05).arms
+193
 """
 
 from __future__ import annotations

@@ -5,10 +5,11 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Iterable
+from itertools import repeat
 from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
-from topalpha.core import SUM, WAIT, Algorithm, Claim, History
+from topalpha.core import SUM, WAIT, Algorithm, Certifier, Claim, History, Selector
 from topalpha.models import Model, reward_model
 from topalpha.result import Result
 from topalpha.streams import Seed, streams
@@ -80,16 +81,19 @@ class Search:
         #: How many rewards were told, whether they count already or wait for earlier ones.
         self.told = 0
         self._rng = streams(seed).rules
-        self._stats: list[list[float]] = [[] for _ in range(algorithm.columns)]
+        #: What the algorithm needs from whoever drives it.
+        self.traits = algorithm.traits
+        self._certifier = algorithm if isinstance(algorithm, Certifier) else None
+        self._stats: list[list[float]] = [[] for _ in range(self.traits.columns)]
         self._pulls: list[int] = []
         self._pending: list[int] = []
         self._early: list[int] = []
         self._early_sums: list[float] = []
-        self._state = [0.0] * algorithm.numbers
+        self._state = [0.0] * self.traits.numbers
         self._t = 0
         self._arms = 0
         self._memory = algorithm.scratch(0)
-        self._batch = [0] * algorithm.width
+        self._batch = [0] * (2 * self.traits.width if self.traits.blocks else self.traits.width)
         self._planned: deque[int] = deque()
         self._again: dict[int, Pull] = {}
         self._lanes: dict[int, deque[Pull]] = {}
@@ -250,8 +254,8 @@ class Search:
             alpha=self.algorithm.alpha,
             epsilon=self.algorithm.epsilon * abs(self.model.factor),
             delta=self.algorithm.delta,
-            algorithm=self.algorithm.name,
-            covered=self.algorithm.covered,
+            algorithm=self.traits.name,
+            covered=self.traits.covered,
         )
 
     @property
@@ -259,17 +263,33 @@ class Search:
         """The arm to return: the algorithm's own before and after the stop."""
         return self.algorithm.recommend(self.history, self._memory)
 
+    @property
+    def selection(self) -> list[int]:
+        """All arms to return: the best one, or several where the algorithm looks for several."""
+        if isinstance(self.algorithm, Selector):
+            return self.algorithm.selection(self.history, self._memory)
+        return [self.best]
+
     def lower(self, arm: int) -> float:
-        """The arm's lower bound now, in the algorithm's units."""
-        return self.algorithm.lower_bound(self.history, self._memory, arm)
+        """The arm's lower bound now, in the algorithm's units; the lowest mean there is, where it has none."""
+        if self._certifier is None:
+            return self.algorithm.family.lowest
+        return self._certifier.lower_bound(self.history, self._memory, arm)
 
     def upper(self, arm: int) -> float:
-        """The arm's upper bound now, in the algorithm's units."""
-        return self.algorithm.upper_bound(self.history, self._memory, arm)
+        """The arm's upper bound now, in the algorithm's units; the highest mean there is, where it has none."""
+        if self._certifier is None:
+            return self.algorithm.family.highest
+        return self._certifier.upper_bound(self.history, self._memory, arm)
 
     def claims(self, arm: int) -> list[Claim]:
-        """What is proved about the arm now, in the caller's units; all of it holds at once."""
-        claims = self.algorithm.claims(self.history, self._memory, arm)
+        """What is proved about the arm now, in the caller's units; all of it holds at once.
+
+        Nothing before the stop, where the algorithm has no bounds of its own to speak from.
+        """
+        if self._certifier is None:
+            return []
+        claims = self._certifier.claims(self.history, self._memory, arm)
         return [Claim(claim.alpha, claim.epsilon * abs(self.model.factor)) for claim in claims]
 
     def forget(self) -> None:
@@ -303,7 +323,7 @@ class Search:
         self._arm_of.append(arm)
         self._number_of.append(pull.number)
         self._reward_of.append(nan)
-        lane = 0 if self.algorithm.global_order else arm
+        lane = 0 if self.traits.global_order else arm
         if lane in self._lanes:
             self._lanes[lane].append(pull)
         else:
@@ -324,11 +344,14 @@ class Search:
             return
         self.stopped = count == 0
         fresh = self._arms
-        for arm in self._batch[:count]:
+        for index, arm in enumerate(self._batch[:count]):
             if not 0 <= arm <= fresh:
                 raise RuntimeError(f"plan must name arms from 0 to the number seen, got {self._batch[:count]}")
             fresh = max(fresh, arm + 1)
-            self._planned.append(arm)
+            if self.traits.blocks:
+                self._planned.extend(repeat(arm, self._batch[self.traits.width + index]))
+            else:
+                self._planned.append(arm)
 
     def _grow(self) -> None:
         """Make room for as many arms as the algorithm will query, or for twice as many as there are."""
@@ -363,7 +386,7 @@ class Search:
         """Take the reward in; every reward counts that no earlier one is waited for."""
         self._reward_of[pull.order] = reward
         self.told += 1
-        lane = self._lanes[0 if self.algorithm.global_order else pull.arm]
+        lane = self._lanes[0 if self.traits.global_order else pull.arm]
         if lane[0].order != pull.order:  # an earlier one is still out
             self._early[pull.arm] += 1
             self._early_sums[pull.arm] += self.model.to_internal(reward)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from topalpha.core import RewardFamily
+from topalpha.rewards import RewardFamily
 
 #: Terms this many nats below the largest are left out of a sum: 1e-10 of it, and an evidence too small is on the safe
 #: side.

@@ -149,7 +149,7 @@ def certify(
         claims=tuple(claims),
         law=task.law,
         minimise=task.minimise,
-        assumptions=assumptions(task, algorithm.independent, failures),
+        assumptions=assumptions(task, algorithm.traits.independent, failures),
         algorithm=task.algorithm,
         options=dict(task.options),
         bounds=bounds(algorithm),
@@ -182,7 +182,7 @@ def strongest(search: Search) -> int:
 def proved_claims(search: Search, arm: int) -> list[Claim]:
     """What is proved about the arm and says something: an epsilon as wide as the range of means says nothing."""
     algorithm, model = search.algorithm, search.model
-    if not algorithm.covered:
+    if not algorithm.traits.covered:
         return []
     width = (algorithm.family.highest - algorithm.family.lowest) * abs(model.factor)
     curve = [claim for claim in search.claims(arm) if claim.epsilon < width]

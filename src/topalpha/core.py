@@ -1,4 +1,4 @@
-"""The vocabulary: what a rule may see, and what a reward family and an algorithm must answer.
+"""The vocabulary: what a rule may see, and what an algorithm must answer.
 
 An algorithm is the paper's Generic Algorithm (label ``algo:Generic``): a sampling rule, a stopping rule and a
 recommendation rule, all functions of the history H_t. It is written once, as a ``NamedTuple`` of parameters whose
@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableSequence, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
+from topalpha.rewards import RewardModel
+
 if TYPE_CHECKING:
     from numpy.random import Generator
 
@@ -19,9 +21,6 @@ SUM = 0
 
 #: What ``Algorithm.plan`` returns when it has nothing to ask for before one of the pulls in flight comes back.
 WAIT = -1
-
-#: How many pulls an arm has where nothing limits them.
-ENDLESS = 2**62
 
 
 class History(NamedTuple):
@@ -66,126 +65,6 @@ class History(NamedTuple):
     early_sums: Sequence[float] = ()
 
 
-@runtime_checkable
-class RewardModel(Protocol):
-    """What is known about one arm's rewards: the range of the means, and which rewards there can be.
-
-    Methods stay inside the compiled subset, scalars in and scalars out; ``check`` and ``check_parameters`` run on the
-    host only.
-    """
-
-    @property
-    def highest(self) -> float:
-        """No arm's mean exceeds this (the supremum of Theta)."""
-
-    @property
-    def lowest(self) -> float:
-        """No arm's mean is below this (the infimum of Theta)."""
-
-    @property
-    def capacity(self) -> int:
-        """How many pulls an arm has at most: :data:`ENDLESS`, or the size of a finite set of items."""
-
-    def sample(self, mean: float, rng: Generator) -> float:
-        """One reward of an arm with this mean."""
-
-    def check_parameters(self) -> None:
-        """Raise ``ValueError`` unless the parameters make sense."""
-
-    def check(self, reward: float) -> None:
-        """Raise ``ValueError`` unless the reward can come from this family."""
-
-
-@runtime_checkable
-class EvidenceFamily(RewardModel, Protocol):
-    """Rewards whose likelihood ratios between means are known: what joint-lucb needs.
-
-    ``gap_unit`` and ``largest_gap``, which choose grids, run on the host only.
-    """
-
-    def gap_unit(self, epsilon: float) -> float:
-        """What a difference of ``epsilon`` between means is in the family's own scale of gaps."""
-
-    def largest_gap(self) -> float:
-        """Where the grid of gaps ends."""
-
-    def below(self, mean: float, gap: float) -> float:
-        """The alternative that lies ``gap`` below the mean, in the family's own scale of gaps."""
-
-    def above(self, mean: float, gap: float) -> float:
-        """The alternative that lies ``gap`` above the mean, in the family's own scale of gaps."""
-
-    def below_slope(self, gap: float) -> float:
-        """The derivative of :meth:`below` in the mean, where it is not cut off."""
-
-    def variance(self, mean: float) -> float:
-        """The variance of a reward with this mean."""
-
-    def spread(self, total: float, pulls: int) -> float:
-        """A smoothed estimate of the variance from ``pulls`` rewards of sum ``total``, positive even after one."""
-
-    def log_ratio(self, alternative: float, mean: float, total: float, pulls: int) -> float:
-        """ln of the likelihood of ``alternative`` over that of ``mean`` after ``pulls`` rewards of sum ``total``."""
-
-    def log_ratio_since(
-        self, alternative: float, mean: float, total: float, pulls: int, total_then: float, pulls_then: int
-    ) -> float:
-        """The same from the rewards after the first ``pulls_then``, whose sum was ``total_then``."""
-
-
-@runtime_checkable
-class RewardFamily(EvidenceFamily, Protocol):
-    """A one-parameter family in the mean parameterisation (or rewards that one dominates).
-
-    ``upper`` and ``lower`` are rounded outward: never inside the true bound, and within 1e-9 of it.
-    ``smallest_tilt`` and ``largest_tilt``, which choose grids, run on the host only.
-    """
-
-    def divergence(self, mean: float, other: float) -> float:
-        """d(mean, other), the Kullback-Leibler divergence between the rewards of two means."""
-
-    def upper(self, mean: float, level: float) -> float:
-        """sup{q >= mean : d(mean, q) <= level} (label ``kl-ub``)."""
-
-    def lower(self, mean: float, level: float) -> float:
-        """inf{q <= mean : d(mean, q) <= level} (label ``kl-lb``)."""
-
-    def ceiling(self, mean: float, bound: float, level: float, later: float) -> float:
-        """At least ``upper(mean, later)``, cheaply, given bound = upper(mean, level) and later >= level."""
-
-    def chernoff_point(self, one: float, other: float) -> float:
-        """z*, the point with d(z*, one) = d(z*, other)."""
-
-    def chernoff(self, one: float, other: float) -> float:
-        """d*(one, other) = d(z*, one), the Chernoff information."""
-
-    def kappa(self, epsilon: float) -> float:
-        """inf{d(x, y) : |x - y| >= epsilon / 2}: what replaces epsilon^2 / 2 outside [0, 1] rewards."""
-
-    def redundancy(self, total: float, pulls: int) -> float:
-        """R: maximal log-likelihood minus log conjugate mixture, so that N d(p, mu) <= ln(1/level) + R."""
-
-    def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
-        """ln of one likelihood-ratio term of the tilt mixture; ``growth`` is exp(tilt) - 1, tabulated by callers.
-
-        The alternative is the mean tilted by ``tilt``: down (negative) in M-, up (positive) in M+. As a function of the
-        mean the term increases for a negative tilt and decreases for a positive one.
-        """
-
-    def tilted_slope(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
-        """The derivative of :meth:`tilted` in the mean."""
-
-    def smallest_tilt(self, epsilon: float) -> float:
-        """The tilt epsilon / (2 v), v the variance proxy: the one that makes a run with tied means stop."""
-
-    def largest_tilt(self) -> float:
-        """Where the grid of tilts ends."""
-
-    @property
-    def largest_threshold(self) -> float:
-        """The redundancy is valid for ln(1/level) up to this."""
-
-
 class Claim(NamedTuple):
     """With probability at least 1 - delta, an arm's mean is within ``epsilon`` of the top ``alpha`` fraction.
 
@@ -199,16 +78,51 @@ class Claim(NamedTuple):
     epsilon: float
 
 
+class Traits(NamedTuple):
+    """What the drivers must know about an algorithm: what to hold for it, and what its proof asks of them.
+
+    Parameters
+    ----------
+    name
+        The name it is registered under.
+    columns
+        How many columns ``History.stats`` needs.
+    numbers
+        How many entries ``History.state`` needs.
+    width
+        How many arms one plan names at most.
+    blocks
+        Whether a plan asks for many pulls of each arm at once; see :class:`BlockAlgorithm`.
+    covered
+        Whether the algorithm's proof covers this design; False also where there is no proof of fixed confidence.
+    independent
+        Whether the proof needs rewards that are independent across arms.
+    global_order
+        Whether rewards must count in the order in which all pulls were asked for, and not only within each arm.
+
+    Examples
+    --------
+    >>> Traits("cc-lucb", columns=3, numbers=1, width=2).blocks
+    False
+    """
+
+    name: str
+    columns: int = 1
+    numbers: int = 0
+    width: int = 1
+    blocks: bool = False
+    covered: bool = True
+    independent: bool = True
+    global_order: bool = False
+
+
 @runtime_checkable
 class Algorithm(Protocol):
     """The paper's Generic Algorithm, as parameters plus three rules.
 
-    ``alpha``, ``epsilon``, ``delta`` are the target, ``arms`` the number n of arms it will query, ``family`` the reward
-    model its bounds rest on.
+    ``alpha``, ``epsilon``, ``delta`` are the target, ``arms`` the number n of arms it will query (those that it queries
+    first, where the number is not fixed in advance), ``family`` the reward model its bounds rest on.
     """
-
-    @property
-    def name(self) -> str: ...
 
     @property
     def alpha(self) -> float: ...
@@ -226,28 +140,7 @@ class Algorithm(Protocol):
     def family(self) -> RewardModel: ...
 
     @property
-    def covered(self) -> bool:
-        """Whether the algorithm's proof covers this design."""
-
-    @property
-    def independent(self) -> bool:
-        """Whether the proof needs rewards that are independent across arms."""
-
-    @property
-    def global_order(self) -> bool:
-        """Whether rewards must count in the order in which all pulls were asked for, and not only within each arm."""
-
-    @property
-    def columns(self) -> int:
-        """How many columns ``History.stats`` needs."""
-
-    @property
-    def numbers(self) -> int:
-        """How many entries ``History.state`` needs."""
-
-    @property
-    def width(self) -> int:
-        """How many pulls one sequential round asks for at most."""
+    def traits(self) -> Traits: ...
 
     def scratch(self, arms: int) -> Any:
         """Fresh working memory for this many arms: a NamedTuple of lists.
@@ -269,8 +162,25 @@ class Algorithm(Protocol):
     def recommend(self, history: History, memory: Any) -> int:
         """The arm to return."""
 
+
+@runtime_checkable
+class BlockAlgorithm(Algorithm, Protocol):
+    """An algorithm whose plan asks for many pulls of an arm at once, as eliminations do.
+
+    ``batch`` is then twice as long as the width: where ``batch[i]`` names an arm, ``batch[width + i]`` says how many
+    pulls of it are wanted, one at least. A simulator may draw their sum at once, which is the same in law.
+    """
+
+    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
+        """Fold ``count`` rewards of ``arm`` with this sum into ``history``; ``observe`` is a block of one."""
+
+
+@runtime_checkable
+class Certifier(Algorithm, Protocol):
+    """An algorithm that has something to say about every arm at any time. All of this runs on the host only."""
+
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The arm's lower bound now; on the host only, like the two below."""
+        """The arm's lower bound now."""
 
     def upper_bound(self, history: History, memory: Any, arm: int) -> float:
         """The arm's upper bound now."""
@@ -282,11 +192,34 @@ class Algorithm(Protocol):
         """
 
 
+@runtime_checkable
+class Selector(Algorithm, Protocol):
+    """An algorithm that returns several arms, each of which must be right; ``recommend`` is one of them."""
+
+    def selection(self, history: History, memory: Any) -> list[int]:
+        """The arms to return; on the host only."""
+
+
 class Entry(NamedTuple):
     """How an algorithm is found by name: what the command line, the tests and the docs table are generated from.
 
-    ``guarantee`` is one machine-readable word: ``fixed-confidence``, ``fixed-budget`` or ``none``.
-    ``options`` maps each textual option of ``design`` to its choices, the default first.
+    Parameters
+    ----------
+    name, design, reference
+        Its name, what makes it for a target, and where it comes from.
+    guarantee
+        One machine-readable word: ``fixed-confidence``, ``fixed-budget`` or ``none``.
+    proof
+        Where the guarantee is proved; empty if there is none.
+    options
+        Each textual option of ``design`` with its choices, the default first.
+    rewards
+        ``any`` one-parameter family, or ``unit``: only rewards between 0 and 1.
+    knowledge
+        What must be known about the reservoir beforehand: a function of reservoir, alpha and epsilon that gives those
+        options of ``design``, or raises ``ValueError`` where the algorithm has nothing to say about such a reservoir.
+    budgeted
+        Whether it ends when an explicit ``budget`` of pulls, an option of ``design``, is spent.
     """
 
     name: str
@@ -295,3 +228,6 @@ class Entry(NamedTuple):
     reference: str
     proof: str
     options: Mapping[str, tuple[str, ...]]
+    rewards: str = "any"
+    knowledge: Callable[[Any, float, float], dict[str, Any]] | None = None
+    budgeted: bool = False

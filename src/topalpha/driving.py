@@ -10,11 +10,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import replace
 from typing import Any
 
-from topalpha.core import RewardModel
 from topalpha.execution import Calls, PullFailed, arun, open_executor, run
 from topalpha.models import reward_model
 from topalpha.progress import LOGGER, Reporter
 from topalpha.result import Result
+from topalpha.rewards import RewardModel
 from topalpha.running import PERIOD, Running, Watch
 from topalpha.session import Session
 from topalpha.storage import StorageError

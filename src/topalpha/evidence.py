@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from topalpha.bounds import NEGLIGIBLE
-from topalpha.core import EvidenceFamily
+from topalpha.rewards import EvidenceFamily
 
 
 class GapGrid(NamedTuple):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from topalpha.core import RewardModel
 from topalpha.families import (
     Bernoulli,
     Gamma,
@@ -24,6 +23,7 @@ from topalpha.families import (
     parse_family,
     read_numbers,
 )
+from topalpha.rewards import RewardModel
 from topalpha.validate import real, require, whole
 
 # Laws on [0, 1] that stay what they are when an outcome that never came is counted as the worst one.

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from topalpha.core import RewardModel
 from topalpha.driving import Draw, afinish, begin, finish, proceed
 from topalpha.result import Result
+from topalpha.rewards import RewardModel
 from topalpha.running import Running
 
 

@@ -20,7 +20,7 @@ _SLICE = 5_000_000
 # Concurrent first compilations would race on the disk cache.
 _COMPILING = threading.Lock()
 
-#: What a run leaves behind: the rewards it spent, and the true mean of the arm it returned.
+#: What a run leaves behind: the rewards it spent, and the true mean of the arm it returned, the worst if of several.
 Outcome = tuple[int, float]
 #: Takes a run's number and its outcome.
 Keep = Callable[[int, Outcome], None]
@@ -73,7 +73,7 @@ class Experiment(NamedTuple):
         """Run number ``index``: the same whoever runs it, and in whatever order."""
         run = start(self.algorithm, self.rewards)
         finish(run, self.reservoir, streams(run_seed(self.seed, index)), cancelled)
-        return int(run.history.t), float(run.means[run.recommend()])
+        return int(run.history.t), float(run.means[run.worst()])
 
 
 def run_chunk(experiment: Experiment, first: int, last: int) -> list[Outcome]:

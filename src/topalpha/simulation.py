@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topalpha.ask_tell import Pull, Search
-from topalpha.core import Algorithm, RewardFamily, RewardModel
+from topalpha.core import Algorithm
 from topalpha.families import describe
 from topalpha.reservoirs import Reservoir
 from topalpha.result import Study
+from topalpha.rewards import RewardFamily, RewardModel
 from topalpha.runs import Experiment, Outcome, finish, run_on_executor, run_on_threads, start
 from topalpha.streams import Seed, streams
 from topalpha.validate import require, whole
@@ -106,7 +107,7 @@ def simulate(
     else:
         run_on_executor(experiment, runs, workers, keep, progress, executor)
     return Study(
-        algorithm=algorithm.name,
+        algorithm=algorithm.traits.name,
         family=describe(algorithm.family),
         reservoir=reservoir.expression or type(reservoir).__name__,
         alpha=algorithm.alpha,

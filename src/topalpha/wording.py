@@ -81,7 +81,7 @@ def bounds(algorithm: Any) -> str:
     """
     part = getattr(algorithm, "confidence", None) or getattr(algorithm, "evidence", None)
     if part is None:
-        return f"The bounds of {entry(algorithm.name).reference}."
+        return f"The bounds of {entry(algorithm.traits.name).reference}."
     return (type(part).__doc__ or "").strip().partition("\n")[0].replace("`", "")
 
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from topalpha.algorithms import cc_lucb, joint_lucb, kl_lucb, lucb_pp
-from topalpha.core import Algorithm, Entry, RewardModel
+from topalpha.core import Algorithm, Entry
 from topalpha.families import Normal
+from topalpha.rewards import RewardModel
 from topalpha.validate import choice, require
 
+#: Those that say at any time what is proved, for every kind of reward: what the package recommends, and the paper's.
+PRINCIPAL: tuple[Entry, ...] = (joint_lucb.ENTRY, cc_lucb.ENTRY, lucb_pp.ENTRY, kl_lucb.ENTRY)
+
+#: The field that they are compared with.
+FIELD: tuple[Entry, ...] = ()
+
 #: Everything the command line, the tests, the audit and the docs table know about.
-ALGORITHMS: tuple[Entry, ...] = (joint_lucb.ENTRY, cc_lucb.ENTRY, lucb_pp.ENTRY, kl_lucb.ENTRY)
+ALGORITHMS = (*PRINCIPAL, *FIELD)
 
 #: What is used where no algorithm is named.
 DEFAULT = joint_lucb.ENTRY.name
@@ -38,6 +45,18 @@ def entry(name: str) -> Entry:
     """
     entries = {one.name: one for one in ALGORITHMS}
     return entries[choice("algorithm", name, entries)]
+
+
+def prior_knowledge(name: str, reservoir: Any, alpha: float, epsilon: float) -> dict[str, Any]:
+    """What the algorithm must be told about the reservoir beforehand, as options of its design; most need nothing.
+
+    Examples
+    --------
+    >>> prior_knowledge("joint-lucb", None, 0.05, 0.05)
+    {}
+    """
+    known = entry(name).knowledge
+    return {} if known is None else known(reservoir, alpha, epsilon)
 
 
 def design(

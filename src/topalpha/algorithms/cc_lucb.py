@@ -19,8 +19,9 @@ from topalpha.claims import rank_claims, rank_level
 from topalpha.confidence import bounds_for
 from topalpha.confidence.base import EXTRA, UPPER, ConfidenceBounds
 from topalpha.confidence.conjugate import ConjugateBounds
-from topalpha.core import SUM, Claim, Entry, History, RewardModel
+from topalpha.core import SUM, Claim, Entry, History, Traits
 from topalpha.families import checked_model
+from topalpha.rewards import RewardModel
 from topalpha.rules import (
     empirical_best,
     fill_means,
@@ -71,39 +72,9 @@ class CCLUCB(NamedTuple):
     pool: int
 
     @property
-    def name(self) -> str:
-        """The name it is registered under."""
-        return "cc-lucb"
-
-    @property
-    def covered(self) -> bool:
-        """Whether the proof covers this design: always."""
-        return True
-
-    @property
-    def independent(self) -> bool:
-        """Whether the proof needs rewards that are independent across arms: yes (docs/proofs.md, D.2)."""
-        return True
-
-    @property
-    def global_order(self) -> bool:
-        """Whether rewards must count in the order of all pulls: no, the order within each arm is enough."""
-        return False
-
-    @property
-    def columns(self) -> int:
-        """The sum of rewards, the running bounds and what else the bounds keep."""
-        return EXTRA + self.confidence.extra
-
-    @property
-    def numbers(self) -> int:
-        """The leader."""
-        return 1
-
-    @property
-    def width(self) -> int:
-        """The leader and the challenger."""
-        return 2
+    def traits(self) -> Traits:
+        """Columns: the sum of rewards, the running bounds and what else those keep. State: the leader."""
+        return Traits("cc-lucb", columns=EXTRA + self.confidence.extra, numbers=1, width=2)
 
     def scratch(self, arms: int) -> Memory:
         """Fresh memory: empty trees and the tables of the bounds."""

@@ -16,8 +16,9 @@ from topalpha.algorithms.joint_claims import joint_claims, leader_lower
 from topalpha.claims import FIRST_SHARE
 from topalpha.confidence import evidence_for
 from topalpha.confidence.base import AFTER, ASKED_THEN, PLACE, PULLS_THEN, UPPER, JointEvidence
-from topalpha.core import SUM, WAIT, Claim, Entry, History, RewardModel
+from topalpha.core import SUM, WAIT, Claim, Entry, History, Traits
 from topalpha.families import checked_model
+from topalpha.rewards import RewardModel
 from topalpha.rules import (
     empirical_best,
     fill_means,
@@ -82,39 +83,12 @@ class JointLUCB(NamedTuple):
     pool: int
 
     @property
-    def name(self) -> str:
-        """The name it is registered under."""
-        return "joint-lucb"
+    def traits(self) -> Traits:
+        """Columns: the sum, the running upper bound, registrations, evidence. Rewards count in the order of all pulls.
 
-    @property
-    def covered(self) -> bool:
-        """Whether the proof covers this design: always."""
-        return True
-
-    @property
-    def independent(self) -> bool:
-        """Whether the proof needs rewards that are independent across arms: yes."""
-        return True
-
-    @property
-    def global_order(self) -> bool:
-        """Whether rewards must count in the order of all pulls: yes (docs/proofs.md, E.2)."""
-        return True
-
-    @property
-    def columns(self) -> int:
-        """The sum of rewards, the running upper bound, what is kept of a registration and what evidence keeps."""
-        return AFTER + self.evidence.extra
-
-    @property
-    def numbers(self) -> int:
-        """Arms registered, credit, next check, share, leader."""
-        return 5
-
-    @property
-    def width(self) -> int:
-        """One pull at a time."""
-        return 1
+        State: arms registered, credit, next check, share, leader. For the order see docs/proofs.md, E.2.
+        """
+        return Traits("joint-lucb", columns=AFTER + self.evidence.extra, numbers=5, width=1, global_order=True)
 
     def scratch(self, arms: int) -> Memory:
         """Fresh memory: empty trees and the tables of the evidence."""

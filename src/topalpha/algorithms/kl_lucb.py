@@ -16,8 +16,9 @@ from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topalpha.claims import target_claim
-from topalpha.core import SUM, WAIT, Claim, Entry, History, RewardFamily, RewardModel
+from topalpha.core import SUM, WAIT, Claim, Entry, History, Traits
 from topalpha.families import checked
+from topalpha.rewards import RewardFamily, RewardModel
 from topalpha.rules import empirical_best, fill_means, query_fresh, unseen
 from topalpha.theory import arms_paper, arms_table, arms_tight, smallest_exploration_constant
 from topalpha.theory.pool import fewest
@@ -70,37 +71,20 @@ class KLLUCB(NamedTuple):
     covered: bool
 
     @property
-    def name(self) -> str:
-        """The name it is registered under."""
-        return "kl-lucb"
+    def traits(self) -> Traits:
+        """Columns: the sum of rewards and the time of the last refresh; rewards may depend on each other across arms.
 
-    @property
-    def independent(self) -> bool:
-        """Whether the proof needs rewards that are independent across arms: no."""
-        return False
-
-    @property
-    def global_order(self) -> bool:
-        """Whether rewards must count in the order of all pulls: only where bounds remember when they were refreshed.
-
-        The proof does not need it even there, but what a search does must not depend on who answers first.
+        They count in the order of all pulls only where bounds remember when they were refreshed. The proof does not
+        need it even there, but what a search does must not depend on who answers first.
         """
-        return self.overlapping_only
-
-    @property
-    def columns(self) -> int:
-        """The sum of rewards and the time of the last refresh."""
-        return 2
-
-    @property
-    def numbers(self) -> int:
-        """None."""
-        return 0
-
-    @property
-    def width(self) -> int:
-        """The leader and the challenger."""
-        return 2
+        return Traits(
+            "kl-lucb",
+            columns=2,
+            width=2,
+            covered=self.covered,
+            independent=False,
+            global_order=self.overlapping_only,
+        )
 
     def scratch(self, arms: int) -> Memory:
         """Fresh memory: nothing known yet."""

@@ -15,8 +15,9 @@ from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topalpha.claims import target_claim
-from topalpha.core import ENDLESS, SUM, WAIT, Claim, Entry, History, RewardFamily, RewardModel
+from topalpha.core import SUM, WAIT, Claim, Entry, History, Traits
 from topalpha.families import checked
+from topalpha.rewards import ENDLESS, RewardFamily, RewardModel
 from topalpha.rules import empirical_best, fill_means, next_challenger, query_fresh, unseen, write_round
 from topalpha.theory import arms_tight
 from topalpha.theory.pool import fewest
@@ -52,39 +53,9 @@ class LUCBPlusPlus(NamedTuple):
     lower_threshold: float
 
     @property
-    def name(self) -> str:
-        """The name it is registered under."""
-        return "lucb++"
-
-    @property
-    def covered(self) -> bool:
-        """Whether the proof covers this design: always."""
-        return True
-
-    @property
-    def independent(self) -> bool:
-        """Whether the proof needs rewards that are independent across arms: no."""
-        return False
-
-    @property
-    def global_order(self) -> bool:
-        """Whether rewards must count in the order of all pulls: no, the order within each arm is enough."""
-        return False
-
-    @property
-    def columns(self) -> int:
-        """The sum of rewards."""
-        return 1
-
-    @property
-    def numbers(self) -> int:
-        """None."""
-        return 0
-
-    @property
-    def width(self) -> int:
-        """The leader and the challenger."""
-        return 2
+    def traits(self) -> Traits:
+        """The sum of rewards alone; rewards may depend on each other across arms."""
+        return Traits("lucb++", columns=1, width=2, independent=False)
 
     def scratch(self, arms: int) -> Memory:
         """Fresh memory: nothing known yet."""
@@ -156,7 +127,7 @@ class LUCBPlusPlus(NamedTuple):
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
         """What is proved about the arm now: the smallest epsilon for the target's alpha, once all arms were pulled."""
-        if not self.covered or history.arms < self.arms or unseen(history.pulls, history.arms):
+        if history.arms < self.arms or unseen(history.pulls, history.arms):
             return []
         others = [self.upper_bound(history, memory, other) for other in range(history.arms) if other != arm]
         return target_claim(self.alpha, self.lower_bound(history, memory, arm), others)

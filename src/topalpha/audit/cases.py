@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from topalpha.algorithms import ALGORITHMS, design
+from topalpha.algorithms import ALGORITHMS, PRINCIPAL, design, prior_knowledge
 from topalpha.audit.worlds import PlusMinus, Thirds
-from topalpha.core import Algorithm
+from topalpha.core import Algorithm, Entry
 from topalpha.families import parse_family
+from topalpha.reservoirs import parse
 
 #: The guarantee that the audit is about.
 AUDITED = "fixed-confidence"
@@ -85,35 +86,49 @@ def cells(full: bool = False) -> Iterator[Cell]:
 
     Examples
     --------
-    >>> {cell.algorithm.name for cell in cells()} >= {"joint-lucb", "cc-lucb", "lucb++", "kl-lucb"}
+    >>> {cell.algorithm.traits.name for cell in cells()} >= {"joint-lucb", "cc-lucb", "lucb++", "kl-lucb"}
     True
     """
-    audited = [entry.name for entry in ALGORITHMS if entry.guarantee == AUDITED]
-    for name in audited:
-        for case in (*CASES, *(MORE_CASES if full else ())):
-            yield Cell(case, _designed(name, case))
-        if full or name in REWARD_ALGORITHMS:
-            for case in REWARD_CASES:
-                yield Cell(case, _designed(name, case))
-    for name, options in _variants(full):
+    for entry in ALGORITHMS:
+        if entry.guarantee != AUDITED:
+            continue
+        cases = (*CASES, *(MORE_CASES if full else ()))
+        if full or entry.name in REWARD_ALGORITHMS:
+            cases += REWARD_CASES
+        for case in cases:
+            if _applies(entry, case):
+                yield Cell(case, _designed(entry.name, case))
+    for entry, options in _variants(full):
         for case in CASES[3:5]:
-            algorithm = _designed(name, case, **options)
-            if algorithm.covered:
+            algorithm = _designed(entry.name, case, **options)
+            if algorithm.traits.covered:
                 yield Cell(case, algorithm)
 
 
-def _variants(full: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+def _applies(entry: Entry, case: Case) -> bool:
+    """Whether the algorithm has something to say about such rewards and such a reservoir."""
+    if entry.rewards == "unit" and case.family != "bernoulli":
+        return False
+    try:
+        prior_knowledge(entry.name, parse(case.reservoir), case.alpha, case.epsilon)
+    except ValueError:
+        return False
+    return True
+
+
+def _variants(full: bool) -> Iterator[tuple[Entry, dict[str, Any]]]:
     """Every other choice of every option."""
     for entry in ALGORITHMS:
         if entry.guarantee != AUDITED or not full:
             continue
         for option, choices in entry.options.items():
             for choice in choices[1:]:
-                yield entry.name, {option: choice}
+                yield entry, {option: choice}
 
 
 def _designed(name: str, case: Case, delta: float | None = None, **options: Any) -> Algorithm:
     wanted = case.delta if delta is None else delta
+    options |= prior_knowledge(name, parse(case.reservoir), case.alpha, case.epsilon)
     return design(name, case.alpha, case.epsilon, wanted, parse_family(case.family), **options)
 
 
@@ -130,9 +145,7 @@ def controls() -> Iterator[Cell]:
     ['a fifth of the arms', 'designed for delta = 0.9', 'levels far too loose', 'union bound dropped']
     """
     case = CASES[3]
-    for entry in ALGORITHMS:
-        if entry.guarantee != AUDITED:
-            continue
+    for entry in PRINCIPAL:
         yield Cell(case, _designed(entry.name, case, delta=0.9), "designed for delta = 0.9")
         right = _designed(entry.name, case)
         yield Cell(case, _replace(right, arms=right.arms // 5), "a fifth of the arms")

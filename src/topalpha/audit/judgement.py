@@ -59,7 +59,7 @@ class Judgement:
         """For JSON."""
         case, algorithm = self.cell.case, self.cell.algorithm
         return {
-            "algorithm": algorithm.name,
+            "algorithm": algorithm.traits.name,
             "control": self.cell.control or None,
             "case": case.name,
             "reservoir": case.reservoir,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from topalpha.algorithms import ALGORITHMS, design
+from topalpha.algorithms import ALGORITHMS, design, prior_knowledge
 from topalpha.core import Algorithm
 from topalpha.families import describe, parse_family
 from topalpha.reservoirs import Reservoir, parse
@@ -62,7 +62,7 @@ def equality(algorithm: Algorithm, reservoir: Reservoir, seed: int = 0) -> Equal
     except AssertionError as error:
         difference = str(error) or "an assertion without words"
     return Equality(
-        algorithm=algorithm.name,
+        algorithm=algorithm.traits.name,
         family=describe(algorithm.family),
         reservoir=reservoir.expression or type(reservoir).__name__,
         pulls=pulls,
@@ -80,18 +80,35 @@ _PAIRS = {
 }
 
 
+#: Two-point laws, for algorithms that must know the reservoir and may know such ones only.
+_KNOWN = {
+    "bernoulli": "two-point(0.3,0.7,0.15)",
+    "gaussian(0.5)": "two-point(-0.5,0.5,0.15)",
+    "poisson(3)": "two-point(0.5,2,0.15)",
+    "exponential(3)": "two-point(0.5,2,0.15)",
+    "gamma(2,3)": "two-point(0.5,2,0.15)",
+}
+#: Pulls of those that are given a budget.
+BUDGET = 3_000
+
+
 def matrix(full: bool = False) -> Iterator[tuple[Algorithm, Reservoir]]:
     """Every algorithm on every family; with ``full`` also every option of every algorithm.
 
     Examples
     --------
-    >>> len(list(matrix())) == 5 * len(ALGORITHMS)
+    >>> len(list(matrix())) >= len(ALGORITHMS)
     True
     """
     for entry in ALGORITHMS:
         choices: list[dict[str, str]] = [{}]
         if full:
             choices += [{name: one} for name, values in entry.options.items() for one in values[1:]]
+        budget = {"budget": BUDGET} if entry.budgeted else {}
         for text, (reservoir, epsilon) in _PAIRS.items():
+            if entry.rewards == "unit" and text != "bernoulli":
+                continue
+            law = parse(reservoir if entry.knowledge is None else _KNOWN[text])
+            known = prior_knowledge(entry.name, law, 0.15, epsilon)
             for options in choices:
-                yield design(entry.name, 0.15, epsilon, 0.1, parse_family(text), **options), parse(reservoir)
+                yield design(entry.name, 0.15, epsilon, 0.1, parse_family(text), **options, **known, **budget), law

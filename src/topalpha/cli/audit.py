@@ -120,7 +120,7 @@ def _table(judgements: list[Judgement]) -> Table:
     for one in judgements:
         case = one.cell.case
         table.add_row(
-            one.cell.algorithm.name,
+            one.cell.algorithm.traits.name,
             one.cell.control or case.name,
             case.family if case.rewards is None else "in [0, 1]",
             f"{case.delta:g}",

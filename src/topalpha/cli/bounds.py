@@ -11,8 +11,8 @@ from topalpha.cli.output import console, delivery
 from topalpha.cli.program import refusals
 
 if TYPE_CHECKING:
-    from topalpha.core import RewardFamily
     from topalpha.reservoirs import Reservoir
+    from topalpha.rewards import RewardFamily
     from topalpha.theory import Bound
 
 #: What each calculator is, in the order in which they are shown.
@@ -75,7 +75,7 @@ def calculate(
     (74, 141.628)
     """
     from topalpha import theory
-    from topalpha.algorithms import ALGORITHMS, design
+    from topalpha.algorithms import PRINCIPAL, design
     from topalpha.families import describe
 
     target = (law, alpha, epsilon, delta, family)
@@ -106,7 +106,7 @@ def calculate(
             "paper": theory.arms_paper(alpha, delta),
             "tight": theory.arms_tight(alpha, delta),
             "table": theory.arms_table(alpha, delta),
-            **{one.name: design(one.name, alpha, epsilon, delta, family).arms for one in ALGORITHMS},
+            **{one.name: design(one.name, alpha, epsilon, delta, family).arms for one in PRINCIPAL},
         },
         "partition": list(theory.partition(law, alpha)),
         "bounds": {

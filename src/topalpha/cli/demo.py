@@ -90,7 +90,7 @@ def _introduce(algorithm: Algorithm) -> None:
     click.echo(
         f"An endless pool of candidates, each with an unknown success rate. Wanted: one within {EPSILON:g} of the top "
         f"{share(ALPHA)},\nwith a probability of error of at most {share(DELTA)}. "
-        f"{algorithm.name} draws {algorithm.arms} candidates and tries them, one 0-or-1 outcome at a time."
+        f"{algorithm.traits.name} draws {algorithm.arms} candidates and tries them, one 0-or-1 outcome at a time."
     )
 
 
@@ -176,8 +176,8 @@ def challengers(search: Search) -> int | None:
     >>> challengers(search)
     0
     """
-    if search.algorithm.name not in _UPPER_COLUMNS:
+    if search.algorithm.traits.name not in _UPPER_COLUMNS:
         return None
     history, result = search.history, search.result
-    uppers = history.stats[_UPPER_COLUMNS[search.algorithm.name]][: history.arms]
+    uppers = history.stats[_UPPER_COLUMNS[search.algorithm.traits.name]][: history.arms]
     return sum(arm != result.arm and upper > result.mean + search.algorithm.epsilon for arm, upper in enumerate(uppers))

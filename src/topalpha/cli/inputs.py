@@ -12,8 +12,9 @@ from topalpha.cli.program import refusals
 from topalpha.validate import fraction, positive, real, require, whole
 
 if TYPE_CHECKING:
-    from topalpha.core import Algorithm, Entry, RewardModel
+    from topalpha.core import Algorithm, Entry
     from topalpha.reservoirs import Reservoir
+    from topalpha.rewards import RewardModel
 
     ParameterType = click.ParamType[Any]
 else:

@@ -9,8 +9,8 @@ from topalpha.confidence.gap import GapEvidence
 from topalpha.confidence.student import StudentBounds
 from topalpha.confidence.tilt import TiltBounds
 from topalpha.confidence.without_replacement import ShiftEvidence, WithoutReplacementBounds
-from topalpha.core import EvidenceFamily, RewardFamily, RewardModel
 from topalpha.families import LowVariance, Normal, PassFail, describe
+from topalpha.rewards import EvidenceFamily, RewardFamily, RewardModel
 from topalpha.validate import choice, require
 
 __all__ = ["ConfidenceBounds", "JointEvidence", "bounds_for", "evidence_for"]

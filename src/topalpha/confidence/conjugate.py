@@ -6,7 +6,8 @@ from collections.abc import MutableSequence
 from typing import Any, NamedTuple
 
 from topalpha.confidence.base import LOWER, UPPER
-from topalpha.core import SUM, History, RewardFamily
+from topalpha.core import SUM, History
+from topalpha.rewards import RewardFamily
 
 # How many nats short of the threshold the evidence is when the lower bound begins to be remembered.
 _CLOSE = 1.0

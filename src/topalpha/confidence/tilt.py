@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from topalpha.bounds import log_mixture, tilt_bound, tilt_grid
 from topalpha.confidence.base import LOWER, UPPER
-from topalpha.core import SUM, History, RewardFamily
+from topalpha.core import SUM, History
+from topalpha.rewards import RewardFamily
 
 # How many nats short of the threshold the evidence is when the lower bound begins to be remembered.
 _CLOSE = 1.0

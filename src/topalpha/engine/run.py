@@ -7,12 +7,12 @@ from there.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topalpha.core import Algorithm, History
+from topalpha.core import Algorithm, History, Selector
 from topalpha.engine.compile import compiled, parameter_classes
 
 #: What the compiled loop says when it returns.
@@ -20,6 +20,75 @@ STOPPED, OUT_OF_ARMS, OUT_OF_BUDGET, FAULTY = 0, 1, 2, 3
 
 # Positions in the control array of a run.
 _T, _ARMS, _NEXT, _PLANNED = 0, 1, 2, 3
+
+
+def _advance_blocks(
+    algorithm: Any,
+    world: Any,
+    means: Any,
+    control: Any,
+    pulls: Any,
+    stats: Any,
+    state: Any,
+    pending: Any,
+    memory: Any,
+    rng: Any,
+    reward_rng: Any,
+    batch: Any,
+    budget: int,
+) -> int:
+    """The loop of a run whose plans ask for blocks of pulls, from where ``control`` says it is."""
+    t, arms, following, planned = control[_T], control[_ARMS], control[_NEXT], control[_PLANNED]
+    width = len(batch) // 2
+    status = OUT_OF_BUDGET
+    while t < budget:
+        if following == planned:
+            history = History(t, arms, pulls, stats, state, pending, 0, pending, state)
+            planned = algorithm.plan(history, memory, rng, batch)
+            following = 0
+            if planned == 0:
+                status = STOPPED
+                break
+            if planned < 0 or planned > width:
+                status = FAULTY
+                break
+        arm = batch[following]
+        count = batch[width + following]
+        if arm < 0 or arm > arms or count < 1:
+            status = FAULTY
+            break
+        if arm == arms:
+            if arms == len(means):
+                status = OUT_OF_ARMS
+                break
+            arms += 1
+        following += 1
+        t += count
+        total = world.sample_sum(means[arm], count, reward_rng)
+        history = History(t, arms, pulls, stats, state, pending, 0, pending, state)
+        algorithm.observe_block(history, memory, arm, count, total)
+    control[_T], control[_ARMS], control[_NEXT], control[_PLANNED] = t, arms, following, planned
+    return status
+
+
+class OneByOne(NamedTuple):
+    """Rewards whose sums are drawn one by one: for worlds that know no shorter way, and to check those that do.
+
+    Examples
+    --------
+    >>> from topalpha.families import Bernoulli
+    >>> OneByOne(Bernoulli()).sample_sum(1.0, 5, np.random.default_rng(0))
+    5.0
+    """
+
+    world: Any
+
+    def sample_sum(self, mean: float, count: int, rng: Any) -> float:
+        """The sum of ``count`` rewards."""
+        total = 0.0
+        for _ in range(count):
+            total += self.world.sample(mean, rng)
+        return total
 
 
 def _advance(
@@ -69,9 +138,9 @@ def _advance(
 
 
 @cache
-def _loop(classes: tuple[type, ...]) -> Any:
+def _loop(classes: tuple[type, ...], blocks: bool) -> Any:
     """The compiled loop for algorithms and worlds made of these classes."""
-    return compiled(_advance, classes)
+    return compiled(_advance_blocks if blocks else _advance, classes)
 
 
 def _arrays(memory: Any) -> Any:
@@ -92,20 +161,27 @@ class Run:
     algorithm
         What ``design`` returned.
     world
-        Whatever answers a pull: anything with ``sample(mean, rng)``, the algorithm's own family unless given.
+        Whatever answers a pull: anything with ``sample(mean, rng)``, the algorithm's own family unless given. Where the
+        algorithm asks for blocks of pulls and the world has ``sample_sum(mean, count, rng)``, that draws the sum.
+    one_by_one
+        Draw every reward of a block by itself all the same, as one who asks and tells would.
     """
 
-    def __init__(self, algorithm: Algorithm, world: Any = None) -> None:
+    def __init__(self, algorithm: Algorithm, world: Any = None, one_by_one: bool = False) -> None:
         self.algorithm = algorithm
         self.world = algorithm.family if world is None else world
-        self._loop = _loop((*parameter_classes(algorithm), *parameter_classes(self.world)))
-        self.batch: NDArray[np.int64] = np.zeros(max(algorithm.width, 1), dtype=np.int64)
+        blocks = algorithm.traits.blocks
+        if blocks and (one_by_one or not hasattr(self.world, "sample_sum")):
+            self.world = OneByOne(self.world)
+        self._loop = _loop((*parameter_classes(algorithm), *parameter_classes(self.world)), blocks)
+        width = max(algorithm.traits.width, 1)
+        self.batch: NDArray[np.int64] = np.zeros(2 * width if blocks else width, dtype=np.int64)
         self.control: NDArray[np.int64] = np.zeros(4, dtype=np.int64)
-        self.state: NDArray[np.float64] = np.zeros(algorithm.numbers)
+        self.state: NDArray[np.float64] = np.zeros(algorithm.traits.numbers)
         self.pending: NDArray[np.int64] = np.zeros(1, dtype=np.int64)  # nothing is ever in flight here
         self.means: NDArray[np.float64] = np.zeros(0)
         self.pulls: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-        self.stats: tuple[NDArray[np.float64], ...] = tuple(np.zeros(0) for _ in range(algorithm.columns))
+        self.stats: tuple[NDArray[np.float64], ...] = tuple(np.zeros(0) for _ in range(algorithm.traits.columns))
         self.memory = _arrays(algorithm.scratch(1))  # not 0: empty lists would not show the compiler their types
 
     def add_arms(self, means: NDArray[np.float64]) -> None:
@@ -155,3 +231,9 @@ class Run:
     def recommend(self) -> int:
         """The arm that the algorithm would return now."""
         return self.algorithm.recommend(self.history, self.memory)
+
+    def worst(self) -> int:
+        """Of the arms that the algorithm would return now, the one with the smallest mean."""
+        if isinstance(self.algorithm, Selector):
+            return min(self.algorithm.selection(self.history, self.memory), key=lambda arm: float(self.means[arm]))
+        return self.recommend()

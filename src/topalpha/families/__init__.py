@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from topalpha.core import RewardFamily, RewardModel
 from topalpha.families.bernoulli import Bernoulli
 from topalpha.families.exponential import Exponential
 from topalpha.families.gamma import Gamma
@@ -14,6 +13,7 @@ from topalpha.families.mirrored import Mirrored
 from topalpha.families.normal import Normal
 from topalpha.families.pass_fail import PassFail
 from topalpha.families.poisson import Poisson
+from topalpha.rewards import RewardFamily, RewardModel
 from topalpha.validate import choice, require
 
 __all__ = [

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from topalpha.core import ENDLESS
+from topalpha.families.draws import draw_binomial
 from topalpha.families.scale import log_gamma
+from topalpha.rewards import ENDLESS
 from topalpha.validate import require
 
 if TYPE_CHECKING:
@@ -242,6 +243,10 @@ class Bernoulli(NamedTuple):
     def sample(self, mean: float, rng: Generator) -> float:
         """1 with probability ``mean``, else 0."""
         return 1.0 if rng.random() < mean else 0.0
+
+    def sample_sum(self, mean: float, count: int, rng: Generator) -> float:
+        """How many of ``count`` rewards are 1."""
+        return draw_binomial(count, mean, rng)
 
     def check(self, reward: float) -> None:
         """Any number in [0, 1] will do."""

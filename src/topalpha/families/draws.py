@@ -18,3 +18,15 @@ def draw_poisson(mean: float, rng: Generator) -> float:
     0.0
     """
     return float(rng.poisson(mean))
+
+
+def draw_binomial(count: int, mean: float, rng: Generator) -> float:
+    """How many of ``count`` trials succeed.
+
+    Examples
+    --------
+    >>> from numpy.random import default_rng
+    >>> draw_binomial(7, 1.0, default_rng(0))
+    7.0
+    """
+    return float(rng.binomial(count, mean))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from topalpha.core import ENDLESS
 from topalpha.families.draws import draw_poisson
 from topalpha.families.scale import (
     OUTWARD,
@@ -18,6 +17,7 @@ from topalpha.families.scale import (
     widest_growth,
     widest_shift,
 )
+from topalpha.rewards import ENDLESS
 from topalpha.validate import real, require
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from topalpha.algorithms.cc_lucb import CCLUCB
 from topalpha.algorithms.kl_lucb import KLLUCB
 from topalpha.algorithms.lucb_pp import LUCBPlusPlus
 from topalpha.confidence.tilt import TiltBounds
-from topalpha.core import ENDLESS, Algorithm, RewardModel
+from topalpha.core import Algorithm
 from topalpha.families import Bernoulli, Gaussian
+from topalpha.rewards import ENDLESS, RewardModel
 
 
 class Cap(NamedTuple):
@@ -51,7 +52,8 @@ def sure_cap(algorithm: Algorithm) -> Cap:
     if algorithm.family.capacity < ENDLESS:
         return Cap(algorithm.arms * algorithm.family.capacity, "every item of every candidate")
     known = isinstance(algorithm, (CCLUCB, LUCBPlusPlus, KLLUCB))
-    what = f"{algorithm.name} with these {'rewards' if proxy is None else 'options'}" if known else algorithm.name
+    name = algorithm.traits.name
+    what = f"{name} with these {'rewards' if proxy is None else 'options'}" if known else name
     return Cap(None, f"no cap is proved for {what}")
 
 

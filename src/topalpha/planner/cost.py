@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topalpha.core import Algorithm, RewardModel
+from topalpha.core import Algorithm
 from topalpha.families import Gaussian, Normal
 from topalpha.reservoirs import Dirac, Reservoir, Uniform
 from topalpha.result import standard_error
+from topalpha.rewards import RewardModel
 from topalpha.runs import Experiment, finish, start
 from topalpha.streams import run_seed, streams
 

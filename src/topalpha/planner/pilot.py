@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topalpha.core import EvidenceFamily, RewardModel
 from topalpha.families import Bernoulli, Gaussian, LowVariance, Normal, PassFail, describe
 from topalpha.models import Model, reward_model
 from topalpha.planner.worlds import Softened
 from topalpha.reservoirs import Empirical
+from topalpha.rewards import EvidenceFamily, RewardModel
 from topalpha.validate import real, require, whole
 
 # Laws on [0, 1]: those that may lie between, and those whose rewards are taken to be 0 or 1 where only means are known.

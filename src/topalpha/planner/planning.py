@@ -8,11 +8,12 @@ from os import PathLike
 from typing import Any
 
 from topalpha.algorithms import default_for, design
-from topalpha.core import Algorithm, RewardModel
+from topalpha.core import Algorithm
 from topalpha.models import Model, reward_model
 from topalpha.planner.caps import Cap, sure_cap
 from topalpha.planner.cost import Case, Cost, expect, references
 from topalpha.planner.pilot import Pilot, read_pilot, summarise
+from topalpha.rewards import RewardModel
 from topalpha.simulation import check_means
 from topalpha.validate import positive, require, whole
 
@@ -207,14 +208,14 @@ def plan(
     if summary is None and (model.offset, model.factor) != (0.0, 1.0):
         notes.append(f"In the laws named, 0 stands for {model.to_user(0.0):g} and 1 for {model.to_user(1.0):g}.")
     return Plan(
-        algorithm=base.name,
+        algorithm=base.traits.name,
         family=model.text + (", to be minimised" if minimise else ""),
         alpha=base.alpha,
         epsilon=target["epsilon"],
         delta=base.delta,
         options=options,
         seed=seed,
-        covered=base.covered,
+        covered=base.traits.covered,
         arms=base.arms,
         cap=sure_cap(base),
         costs=tuple(expected),

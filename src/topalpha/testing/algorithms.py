@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from topalpha.core import Algorithm, RewardFamily
+from topalpha.core import Algorithm, BlockAlgorithm
 from topalpha.reservoirs import Reservoir
+from topalpha.rewards import RewardFamily
 from topalpha.testing.ensure import ensure
 from topalpha.testing.runs import Outcome, check_same, compiled, interpreted, replayed, searched
 
@@ -33,16 +34,16 @@ def check_parameters(parameters: Any, path: str = "") -> None:
             ensure(type(value) in (bool, int, float), f"{name}.{field} must be a bool, int or float, got {value!r}")
 
 
-def check_design(design: Callable[..., Algorithm], family: RewardFamily | None = None) -> None:
+def check_design(design: Callable[..., Algorithm], family: RewardFamily | None = None, **options: Any) -> None:
     """Raise unless ``design(alpha, epsilon, delta, family)`` refuses bad targets with one clear ``ValueError``.
 
-    Whole numbers where reals are meant must give the very same types: compiled code tells them apart.
+    Whole numbers where reals are meant must give the very same types: compiled code tells them apart. ``options`` are
+    those that the design cannot do without, a budget for example.
 
     Examples
     --------
-    >>> from topalpha.algorithms import ALGORITHMS
-    >>> for entry in ALGORITHMS:
-    ...     check_design(entry.design)
+    >>> from topalpha.algorithms import entry
+    >>> check_design(entry("joint-lucb").design)
     """
     bad: list[tuple[str, tuple[Any, ...]]] = []
     for value in (0.0, 1.0, -0.1, 1.5, math.nan, math.inf, "much", None):
@@ -52,12 +53,12 @@ def check_design(design: Callable[..., Algorithm], family: RewardFamily | None =
         bad.append(("epsilon", (0.1, value, 0.1)))
     for name, target in bad:
         try:
-            design(*target, family)
+            design(*target, family, **options)
         except ValueError as error:
             ensure(str(error).startswith(name), f"the refusal of {target} must name {name}, says {error}")
         else:
             raise AssertionError(f"design must refuse {target}: {name} is wrong")
-    one, other = design(0.1, 1, 0.1, family), design(0.1, 1.0, 0.1, family)
+    one, other = design(0.1, 1, 0.1, family, **options), design(0.1, 1.0, 0.1, family, **options)
     ensure(one == other, "design must not care whether a number is whole")
     for left, right in zip(_leaves(one), _leaves(other), strict=True):
         ensure(type(left) is type(right), f"design must coerce its numbers, got {left!r} and {right!r}")
@@ -85,8 +86,10 @@ def check_algorithm(
     """
     check_parameters(algorithm)
     ensure(isinstance(algorithm, Algorithm), f"{type(algorithm).__name__} must have every member of Algorithm")
-    ensure(min(algorithm.columns, algorithm.width, algorithm.arms) >= 1, "columns, width and arms must be at least 1")
-    ensure(isinstance(algorithm.name, str) and len(algorithm.name) > 0, "an algorithm must have a name")
+    traits = algorithm.traits
+    ensure(min(traits.columns, traits.width, algorithm.arms) >= 1, "columns, width and arms must be at least 1")
+    ensure(isinstance(traits.name, str) and len(traits.name) > 0, "an algorithm must have a name")
+    ensure(not traits.blocks or isinstance(algorithm, BlockAlgorithm), "an algorithm of blocks must have observe_block")
     plain, record = interpreted(algorithm, reservoir, seed, run, most)
 
     again, asked = searched(algorithm, reservoir, seed, run)

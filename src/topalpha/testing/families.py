@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from topalpha.core import RewardFamily
+from topalpha.rewards import RewardFamily
 from topalpha.testing.algorithms import check_parameters
 from topalpha.testing.ensure import ensure
 

@@ -97,21 +97,22 @@ def interpreted(
     source = streams(run_seed(seed, run))
     means = Means(algorithm, reservoir, source.arms)
     pulls: list[int] = []
-    stats: list[list[float]] = [[] for _ in range(algorithm.columns)]
-    state = [0.0] * algorithm.numbers
+    stats: list[list[float]] = [[] for _ in range(algorithm.traits.columns)]
+    state = [0.0] * algorithm.traits.numbers
     memory = algorithm.scratch(0)
     record: list[Step] = []
-    seen = 0
+    seen, width = 0, algorithm.traits.width
     while True:
-        batch = [0] * algorithm.width
+        batch = [0] * (2 * width if algorithm.traits.blocks else width)
         before = list(pulls), list(stats[SUM])
         count = algorithm.plan(History(len(record), seen, pulls, stats, state), memory, source.rules, batch)
-        _check_plan(count, batch, algorithm.width, seen)
+        _check_plan(count, batch, width, seen)
         ensure(before == (pulls, stats[SUM]), "plan must leave the pulls and the sums of rewards alone")
         if count == 0:
             break
         ensure(len(record) < most, f"the run must stop within {most} pulls")
-        for arm in batch[:count]:
+        wanted = batch[width : width + count] if algorithm.traits.blocks else [1] * count
+        for arm in (arm for arm, times in zip(batch[:count], wanted, strict=True) for _ in range(times)):
             if arm == len(pulls):
                 extra = max(algorithm.arms, 2 * len(pulls)) - len(pulls)
                 pulls.extend([0] * extra)
@@ -130,10 +131,12 @@ def interpreted(
 
 
 def _check_plan(count: int, batch: list[int], width: int, seen: int) -> None:
-    ensure(len(batch) == width and 0 <= count <= width, f"plan must return a count from 0 to {width}, got {count}")
+    whole = len(batch) in (width, 2 * width)
+    ensure(whole and 0 <= count <= width, f"plan must return a count from 0 to {width}, got {count}")
     for arm in batch[:count]:
         ensure(0 <= arm <= seen, f"plan must name arms from 0 to the number seen, {seen}, got {batch[:count]}")
         seen = max(seen, arm + 1)
+    ensure(min(batch[width : width + count], default=1) >= 1, f"plan must ask for one pull of an arm at least: {batch}")
 
 
 def searched(
@@ -210,7 +213,7 @@ def compiled(
 
     source = streams(run_seed(seed, run))
     moments = np.random.default_rng(seed)
-    one = Run(algorithm)
+    one = Run(algorithm, one_by_one=True)
     one.add_arms(reservoir.sample(algorithm.arms, source.arms))
     status = -1
     while status != STOPPED:
