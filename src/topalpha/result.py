@@ -131,8 +131,9 @@ class Study:
 
     Attributes
     ----------
-    pulls, means
-        Per run: rewards spent, and the true mean of the arm returned.
+    pulls, means, stopped
+        Per run: rewards spent, the true mean of the arm returned (of several the worst), and whether the algorithm
+        stopped by itself. A run that was cut off is no error: nothing was claimed.
     threshold, threshold_alpha
         An arm with a mean below the first is an error under the (alpha, epsilon) criterion, below the second under
         alpha alone; both are judged against the upper quantile.
@@ -162,6 +163,12 @@ class Study:
     threshold_alpha: float
     pulls: NDArray[np.int64] = field(repr=False)
     means: NDArray[np.float64] = field(repr=False)
+    stopped: NDArray[np.bool_] = field(repr=False)
+
+    @property
+    def unfinished(self) -> int:
+        """Runs that were cut off before the algorithm stopped."""
+        return int(np.sum(~self.stopped))
 
     @property
     def runs(self) -> int:
@@ -171,12 +178,12 @@ class Study:
     @property
     def errors(self) -> Count:
         """Runs whose arm is not within epsilon of the top-alpha fraction."""
-        return Count(int(np.sum(self.means < self.threshold)), self.runs)
+        return Count(int(np.sum(self.stopped & (self.means < self.threshold))), self.runs)
 
     @property
     def errors_alpha(self) -> Count:
         """Runs whose arm is not in the top-alpha fraction itself."""
-        return Count(int(np.sum(self.means < self.threshold_alpha)), self.runs)
+        return Count(int(np.sum(self.stopped & (self.means < self.threshold_alpha))), self.runs)
 
     @property
     def regrets(self) -> NDArray[np.float64]:
@@ -194,6 +201,7 @@ class Study:
             "epsilon": self.epsilon,
             "delta": self.delta,
             "runs": self.runs,
+            "unfinished": self.unfinished,
             "seed": self.seed,
             "arms": self.arms,
             "errors": self.errors.to_dict(),

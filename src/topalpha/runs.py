@@ -20,8 +20,30 @@ _SLICE = 5_000_000
 # Concurrent first compilations would race on the disk cache.
 _COMPILING = threading.Lock()
 
-#: What a run leaves behind: the rewards it spent, and the true mean of the arm it returned, the worst if of several.
-Outcome = tuple[int, float]
+
+class Outcome(NamedTuple):
+    """What a run leaves behind.
+
+    Parameters
+    ----------
+    pulls
+        The rewards it spent.
+    mean
+        The true mean of the arm it returned; of several, the smallest.
+    stopped
+        Whether it stopped by itself, and not because it had spent what it may.
+
+    Examples
+    --------
+    >>> Outcome(120, 0.5, True).stopped
+    True
+    """
+
+    pulls: int
+    mean: float
+    stopped: bool
+
+
 #: Takes a run's number and its outcome.
 Keep = Callable[[int, Outcome], None]
 
@@ -63,6 +85,7 @@ class Experiment(NamedTuple):
     reservoir: Reservoir
     rewards: Any
     seed: int
+    limit: int = 2**62
 
     def compile(self) -> None:
         """Have the compiled loop ready in this process, and in the disk cache for others."""
@@ -72,8 +95,8 @@ class Experiment(NamedTuple):
     def run(self, index: int, cancelled: threading.Event | None = None) -> Outcome:
         """Run number ``index``: the same whoever runs it, and in whatever order."""
         run = start(self.algorithm, self.rewards)
-        finish(run, self.reservoir, streams(run_seed(self.seed, index)), cancelled)
-        return int(run.history.t), float(run.means[run.worst()])
+        stopped = finish(run, self.reservoir, streams(run_seed(self.seed, index)), cancelled, self.limit)
+        return Outcome(int(run.history.t), float(run.means[run.worst()]), stopped)
 
 
 def run_chunk(experiment: Experiment, first: int, last: int) -> list[Outcome]:

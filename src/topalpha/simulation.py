@@ -56,6 +56,7 @@ def simulate(
     rewards: Any = None,
     progress: Callable[[int], None] | None = None,
     executor: Executor | None = None,
+    limit: int | None = None,
 ) -> Study:
     """Run the algorithm many times on arms from the reservoir.
 
@@ -77,6 +78,9 @@ def simulate(
         What runs them, if not threads of this process: anything whose ``submit`` returns futures of
         :mod:`concurrent.futures`, a process pool or a cluster's executor for example. Then ``workers`` only says into
         how many chunks the runs are cut; where it leaves this process, all that it is given must pickle.
+    limit
+        A run ends after this many pulls even if the algorithm has not stopped; ``Study.unfinished`` counts those, which
+        are no errors, whatever arm would be returned.
 
     Examples
     --------
@@ -92,14 +96,15 @@ def simulate(
     runs = whole("runs", runs)
     seed = whole("seed", seed, 0)
     workers = whole("workers", os.cpu_count() or 1 if workers is None else workers)
-    experiment = Experiment(algorithm, reservoir, rewards, seed)
+    experiment = Experiment(algorithm, reservoir, rewards, seed, 2**62 if limit is None else whole("limit", limit))
     experiment.compile()  # before fanning out
 
     pulls = np.zeros(runs, dtype=np.int64)
     means = np.zeros(runs)
+    stopped = np.zeros(runs, dtype=np.bool_)
 
     def keep(index: int, outcome: Outcome) -> None:
-        pulls[index], means[index] = outcome
+        pulls[index], means[index], stopped[index] = outcome
 
     begin = time.perf_counter()
     if executor is None:
@@ -121,6 +126,7 @@ def simulate(
         threshold_alpha=reservoir.threshold(algorithm.alpha),
         pulls=pulls,
         means=means,
+        stopped=stopped,
     )
 
 

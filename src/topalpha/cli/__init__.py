@@ -13,6 +13,7 @@ import click
 from topalpha import __version__
 from topalpha.cli.audit import audit
 from topalpha.cli.bounds import bounds
+from topalpha.cli.compare import compare
 from topalpha.cli.demo import demo
 from topalpha.cli.listing import listing
 from topalpha.cli.plan import plan
@@ -38,5 +39,5 @@ def main(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (demo, plan, run, resume, show, verify, export, simulate, table1, bounds, audit, listing):
+for _command in (demo, plan, run, resume, show, verify, export, simulate, compare, table1, bounds, audit, listing):
     main.add_command(_command)

@@ -17,6 +17,7 @@ from topalpha.theory.lower import (
     partition,
     printed_relaxed_lower_bound,
     relaxed_lower_bound,
+    worst_case_lower_bound,
 )
 from topalpha.theory.tail import alpha_from_beta, epsilon_for_alpha_correctness, gap_bounds, regret_bound
 from topalpha.theory.upper import (
@@ -50,4 +51,5 @@ __all__ = [
     "relaxed_lower_bound",
     "smallest_exploration_constant",
     "upper_bound",
+    "worst_case_lower_bound",
 ]

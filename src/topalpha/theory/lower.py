@@ -88,6 +88,22 @@ def lower_bound(
     return conclude(value, reasons, _LOWER, arithmetic)
 
 
+def worst_case_lower_bound(alpha: float, epsilon: float, delta: float) -> float:
+    """What any (alpha, epsilon, delta)-correct algorithm must spend on *some* reservoir of Bernoulli arms.
+
+    ln(1/(4 delta)) / (18375 alpha epsilon^2): Chaudhuri and Kalyanakrishnan, *PAC Identification of Many Good Arms in
+    Stochastic Multi-Armed Bandits* (ICML 2019), their bound for one of the best m of n arms with n/m = 1/alpha. It says
+    how costs must grow; its constant is far from anything that an algorithm could reach.
+
+    Examples
+    --------
+    >>> round(worst_case_lower_bound(0.05, 0.05, 0.05), 4)
+    0.7007
+    """
+    risk = fraction("delta", delta)
+    return max(0.0, -math.log(4.0 * risk)) / (18375.0 * fraction("alpha", alpha) * positive("epsilon", epsilon) ** 2)
+
+
 _LOWER = (
     "the reservoir is continuous",
     "mu* is below the supremum of the family's means (label ass:mu)",

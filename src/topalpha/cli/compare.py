@@ -1,0 +1,186 @@
+"""``topalpha compare``: algorithms side by side, with the lower bounds beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from topalpha.cli import inputs
+from topalpha.cli.output import console, delivery, escape, progress, share
+from topalpha.cli.program import Refused, refusals
+
+if TYPE_CHECKING:
+    from topalpha.comparison import Case, Comparison, Contender
+
+
+@click.command()
+@click.option(
+    *("--algorithm", "algorithms"),
+    multiple=True,
+    metavar="NAME[:OPTION=VALUE,...]",
+    help="An algorithm, perhaps with options; may be repeated. All that need no budget unless given.",
+)
+@click.option("--reservoir", "reservoirs", multiple=True, help="Law of the arms' means; may be repeated.")
+@click.option("--alpha", "alphas", type=inputs.FRACTION, multiple=True, default=(0.05,), help="May be repeated.")
+@click.option("--epsilon", "epsilons", type=inputs.POSITIVE, multiple=True, default=(0.05,), help="May be repeated.")
+@click.option("--delta", "deltas", type=inputs.FRACTION, multiple=True, default=(0.05,), help="May be repeated.")
+@click.option("--budget", "budgets", type=inputs.COUNT, multiple=True, help="Pulls of those that need to be told.")
+@click.option("--family", default="bernoulli", show_default=True, help="Rewards, such as gaussian(sigma=0.5).")
+@click.option("--config", type=click.Path(), help="Take all of the above, runs and seed from a file or a folder.")
+@click.option("--limit", type=inputs.COUNT, help="Cut a run off after so many pulls.  [default: 100,000,000]")
+@inputs.runs_option(100)
+@inputs.seed_option
+@inputs.workers_option
+@click.option("--output", type=click.Path(), help="A folder for cells, tables and figures; run again to go on.")
+@click.option("--figures/--no-figures", default=True, show_default=True, help="Draw pictures into that folder.")
+@inputs.json_option
+def compare(
+    algorithms: tuple[str, ...],
+    reservoirs: tuple[str, ...],
+    alphas: tuple[float, ...],
+    epsilons: tuple[float, ...],
+    deltas: tuple[float, ...],
+    budgets: tuple[int, ...],
+    family: str,
+    config: str | None,
+    limit: int | None,
+    runs: int,
+    seed: int,
+    workers: int | None,
+    output: str | None,
+    figures: bool,
+    json_target: str | None,
+) -> None:
+    """Compare algorithms over reservoirs and targets: pulls, errors, regret, time, and lower bounds.
+
+    Every reservoir is combined with every alpha, epsilon and delta. With --output each cell is written down when it is
+    done; the same command goes on where it was.
+
+    Example: topalpha compare --algorithm joint-lucb --algorithm cc-lucb --reservoir "beta(1,2)" --delta .1 --delta .01
+    """
+    from topalpha.comparison import Case, Comparison
+    from topalpha.comparison.ledger import load
+
+    with refusals():
+        if config is not None:
+            comparison = load(config)
+        else:
+            if not reservoirs:
+                raise Refused("reservoir must be given, or a config, got neither")
+            chosen = contenders(algorithms, budgets)
+            cases = Case.every(reservoirs, alphas, epsilons, deltas)
+            extra = {} if limit is None else {"limit": limit}
+            comparison = Comparison(chosen, cases, family, budgets, runs, seed, **extra)
+    if output is not None and figures:
+        _check_plots()
+    with delivery(json_target) as deliver:
+        rows = _measured(comparison, output, workers)
+        deliver({"comparison": comparison.to_dict(), "rows": rows})
+        if output is not None:
+            write(rows, Path(output), figures)
+    if json_target != "-":
+        for case, some in _by_case(rows).items():
+            show(case, some, comparison.family)
+
+
+def contenders(texts: Sequence[str], budgets: Sequence[int]) -> tuple[Contender, ...]:
+    """The algorithms that are meant; where none is named, all that can run.
+
+    Examples
+    --------
+    >>> [one.label for one in contenders(["cc-lucb:bounds=kt", "joint-lucb"], [])]
+    ['cc-lucb (bounds=kt)', 'joint-lucb']
+    """
+    from topalpha.algorithms import ALGORITHMS, entry
+    from topalpha.comparison import Contender
+
+    if not texts:
+        return tuple(Contender(one.name) for one in ALGORITHMS if budgets or not one.budgeted)
+    found = []
+    for text in texts:
+        name, _, options = text.partition(":")
+        given = [part for part in options.split(",") if part]
+        found.append(Contender(name, inputs.read_options(entry(name), given)))
+    return tuple(found)
+
+
+def _check_plots() -> None:
+    if find_spec("matplotlib") is None:
+        raise Refused("figures must be left out (--no-figures) or matplotlib installed (topalpha[plots]), got neither")
+
+
+def _measured(comparison: Comparison, output: str | None, workers: int | None) -> list[dict[str, Any]]:
+    from topalpha.comparison import compare as run
+    from topalpha.comparison.cells import cells
+
+    with refusals(), progress(len(cells(comparison)), "cells") as advance:
+        return run(comparison, output, workers, lambda key: advance(1))
+
+
+def _by_case(rows: Sequence[dict[str, Any]]) -> dict[Case, list[Any]]:
+    from topalpha.comparison.report import by_case
+
+    return by_case(rows)
+
+
+def write(rows: Sequence[dict[str, Any]], folder: Path, figures: bool) -> None:
+    """Tables and pictures, beside the cells."""
+    from topalpha.comparison.report import to_csv
+
+    (folder / "table.csv").write_text(to_csv(rows), encoding="utf-8")
+    (folder / "table.json").write_text(json.dumps(list(rows), indent=1) + "\n", encoding="utf-8")
+    if figures:
+        from topalpha.comparison.figures import draw
+
+        draw(rows, folder)
+
+
+def show(case: Case, rows: Sequence[dict[str, Any]], family: str) -> None:
+    """A readable table of one case, the cheapest first, with what nobody can go below."""
+    from rich.table import Table
+
+    from topalpha.comparison.cells import MEASURED
+    from topalpha.comparison.report import limits
+
+    title = f"{escape(case.reservoir)}: top {share(case.alpha)}, epsilon {case.epsilon:g}, delta {case.delta:g}"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for name in ("algorithm", "guarantee", "arms", "pulls", "±", "errors", "regret", "µs a pull", "remarks"):
+        table.add_column(name, justify="left" if name in ("algorithm", "guarantee", "remarks") else "right")
+    for row in rows:
+        name = escape(row["algorithm"]) + (f" [{row['budget']:,}]" if row["budget"] is not None else "")
+        if row["status"] == MEASURED:
+            table.add_row(name, row["guarantee"], *_figures(row), _remark(row))
+        else:
+            arms = f"{row['arms']:,}" if "arms" in row else ""
+            table.add_row(name, row["guarantee"], arms, *[""] * 5, escape(f"{row['status']}: {row['reason']}"))
+    page = console(table)
+    page.print(table)
+    for name, value, reason in limits(case, family):
+        page.print(f"lower bound, {name}: " + (f"{value:,.3g}" if value is not None else f"void ({escape(reason)})"))
+    page.print()
+
+
+def _figures(row: dict[str, Any]) -> list[str]:
+    pulls, errors, speed = row["pulls"], row["errors"], row["pulls_per_second"]
+    return [
+        f"{row['arms']:,}",
+        f"{pulls['mean']:,.0f}",
+        "" if (noise := pulls["stderr"]) is None else f"{noise:,.2g}" if noise < 10.0 else f"{noise:,.0f}",
+        f"{errors['count']} of {row['runs']}",
+        f"{row['regret']['mean']:.3g}",
+        f"{1e6 / speed:.2g}" if speed else "",
+    ]
+
+
+def _remark(row: dict[str, Any]) -> str:
+    said = []
+    if row["knows"]:
+        said.append("knows more")
+    if row["unfinished"]:
+        said.append(f"{row['unfinished']} of {row['runs']} runs cut off")
+    return "; ".join(said)

@@ -1,0 +1,165 @@
+"""What is compared: all that a comparison is made from, ready for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from itertools import product
+from typing import Any
+
+from topalpha.algorithms import design, entry
+from topalpha.families import describe, parse_family
+from topalpha.reservoirs import parse
+from topalpha.simulation import check_means
+from topalpha.validate import fraction, positive, require, whole
+
+#: A run ends after this many pulls, stopped or not.
+LIMIT = 100_000_000
+#: A design that fixes more pulls than this is reported by its formula and not run.
+LARGEST_DESIGN = 1e9
+
+
+@dataclass(frozen=True)
+class Contender:
+    """An algorithm with its options; ``runs`` where it shall have another number of runs than the others.
+
+    Examples
+    --------
+    >>> Contender("p", {"clock": "N"}).label, Contender("joint-lucb").label
+    ('p (clock=N)', 'joint-lucb')
+    """
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    runs: int | None = None
+
+    @property
+    def label(self) -> str:
+        """The name, with the options that are not the default ones."""
+        told = ", ".join(f"{name}={value}" for name, value in sorted(self.options.items()))
+        return f"{self.name} ({told})" if told else self.name
+
+
+@dataclass(frozen=True)
+class Case:
+    """A reservoir, as text, and a target.
+
+    Examples
+    --------
+    >>> Case("dirac(0.5)", 0.1, 0.1, 0.05).target
+    (0.1, 0.1, 0.05)
+    """
+
+    reservoir: str
+    alpha: float
+    epsilon: float
+    delta: float
+
+    @property
+    def target(self) -> tuple[float, float, float]:
+        """Alpha, epsilon, delta."""
+        return self.alpha, self.epsilon, self.delta
+
+    @classmethod
+    def every(
+        cls, reservoirs: Sequence[str], alphas: Sequence[float], epsilons: Sequence[float], deltas: Sequence[float]
+    ) -> tuple[Case, ...]:
+        """Every reservoir with every alpha, epsilon and delta.
+
+        Examples
+        --------
+        >>> len(Case.every(["dirac(0.5)"], [0.1, 0.2], [0.1], [0.1, 0.01, 0.001]))
+        6
+        """
+        return tuple(cls(*one) for one in product(reservoirs, alphas, epsilons, deltas))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Contenders and cases, each contender on each case.
+
+    Attributes
+    ----------
+    contenders, cases
+        The algorithms; the reservoirs with their targets.
+    family
+        The rewards of all arms, as text.
+    budgets
+        Pulls that algorithms with a budget are given, one after another.
+    runs, seed
+        Runs of each cell, and their seed: run r draws the same arms for every algorithm.
+    limit
+        A run ends after this many pulls even if its algorithm has not stopped; the table says how many did.
+
+    Examples
+    --------
+    >>> one = Comparison((Contender("cc-lucb"),), Case.every(["dirac(0.5)"], [0.1], [0.1], [0.1, 0.01]), runs=50)
+    >>> Comparison.from_dict(one.to_dict()) == one
+    True
+    """
+
+    contenders: tuple[Contender, ...]
+    cases: tuple[Case, ...]
+    family: str = "bernoulli"
+    budgets: tuple[int, ...] = ()
+    runs: int = 100
+    seed: int = 0
+    limit: int = LIMIT
+
+    def __post_init__(self) -> None:
+        require(len(self.contenders) > 0, "contenders", "name an algorithm", self.contenders)
+        require(len(self.cases) > 0, "cases", "name a reservoir and a target", self.cases)
+        whole("runs", self.runs)
+        whole("seed", self.seed, 0)
+        whole("limit", self.limit)
+        family = parse_family(self.family)
+        object.__setattr__(self, "family", describe(family))
+        for budget in self.budgets:
+            whole("budget", budget)
+        for case in self.cases:
+            fraction("alpha", case.alpha)
+            positive("epsilon", case.epsilon)
+            fraction("delta", case.delta)
+            check_means(parse(case.reservoir), family)
+        for contender in self.contenders:
+            if contender.runs is not None:
+                whole("runs", contender.runs)
+            self._check(contender)
+        seen = [contender.label for contender in self.contenders]
+        require(len(set(seen)) == len(seen), "contenders", "differ", ", ".join(seen))
+        require(len(set(self.cases)) == len(self.cases), "cases", "differ", self.cases)
+
+    def _check(self, contender: Contender) -> None:
+        """Raise where an option does not exist; what a target or a reservoir forbids is said in the cell."""
+        one = entry(contender.name)
+        allowed = one.design.__kwdefaults__ or {}
+        for option in contender.options:
+            known = f"be one of {', '.join(sorted(allowed)) or 'none'}"
+            require(option in allowed, f"option of {contender.name}", known, option)
+        if one.budgeted:
+            require(len(self.budgets) > 0, "budget", f"be given for {contender.name}", None)
+        elif one.knowledge is None:
+            design(contender.name, *self.cases[0].target, parse_family(self.family), **contender.options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Comparison:
+        """The comparison that :meth:`to_dict` gave, or that a person wrote."""
+        known = {one.name for one in fields(cls)}
+        whole_mapping = {"contenders", "cases"} <= set(values) <= known
+        require(whole_mapping, "comparison", f"have the entries {', '.join(sorted(known))}", sorted(values))
+        try:
+            contenders = tuple(Contender(**one) for one in values["contenders"])
+            cases = tuple(Case(**one) for one in values["cases"])
+        except TypeError as error:
+            raise ValueError(f"comparison must have whole contenders and cases, got {error}") from error
+        rest = {name: value for name, value in values.items() if name not in ("contenders", "cases")}
+        rest["budgets"] = tuple(rest.get("budgets", ()))
+        return cls(contenders, cases, **rest)
+
+    def budgets_of(self, contender: Contender) -> Iterator[int | None]:
+        """The budgets that it is given: all of them, or none where it needs none."""
+        yield from self.budgets if entry(contender.name).budgeted else (None,)

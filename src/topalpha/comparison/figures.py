@@ -1,0 +1,156 @@
+"""The pictures of a comparison, legible in black and white: every curve has its own colour, marker and dash.
+
+They need matplotlib, which comes with the extra ``plots``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from topalpha.comparison.cells import MEASURED
+from topalpha.comparison.report import Row
+
+# Colours that colour-blind readers tell apart (Okabe and Ito), with markers and dashes for everyone else.
+_COLOURS = ("#009E73", "#0072B2", "#D55E00", "#E69F00", "#CC79A7", "#56B4E9", "#000000")
+_MARKERS = ("D", "^", "o", "s", "v", "P", "X", "*", "<", ">", "h")
+_DASHES = ("-", "--", "-.", ":")
+_SIZE = (11.0, 6.5)
+
+#: Which figures there are: the file, and what is on its horizontal axis.
+SWEEPS = {"pulls-against-delta": "delta", "pulls-against-alpha": "alpha", "pulls-against-epsilon": "epsilon"}
+
+
+def style(place: int) -> dict[str, Any]:
+    """Colour, marker and dash of the curve with this number.
+
+    Examples
+    --------
+    >>> style(0)["marker"], style(0) == style(7)
+    ('D', False)
+    """
+    return {
+        "color": _COLOURS[place % len(_COLOURS)],
+        "marker": _MARKERS[place % len(_MARKERS)],
+        "linestyle": _DASHES[(place // len(_COLOURS)) % len(_DASHES)],
+    }
+
+
+def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Draw every figure that the rows allow, and say which files were written.
+
+    Examples
+    --------
+    >>> draw([], Path("nowhere"))
+    []
+    """
+    measured = [row for row in rows if row["status"] == MEASURED]
+    names = list(dict.fromkeys(row["algorithm"] for row in measured))
+    styles = {name: style(place) for place, name in enumerate(names)}
+    free = [row for row in measured if row["budget"] is None]
+    files = []
+    for file, parameter in SWEEPS.items():
+        files += _sweep(free, parameter, styles, folder / f"{file}.png")
+    budgeted = {_case(row) for row in measured if row["budget"] is not None}
+    told = [row for row in measured if _case(row) in budgeted]
+    files += _panels(told, styles, folder / "error-against-budget.png", _error_axes)
+    files += _panels(free, styles, folder / "pulls-per-arm.png", _allocation_axes)
+    return files
+
+
+def _case(row: Row) -> tuple[Any, ...]:
+    return row["reservoir"], row["alpha"], row["epsilon"], row["delta"]
+
+
+def _sweep(rows: Sequence[Row], parameter: str, styles: dict[str, Any], file: Path) -> list[Path]:
+    """Mean pulls against one parameter, a panel for each setting of the others that has two values at least."""
+    others = [name for name in ("reservoir", "alpha", "epsilon", "delta") if name != parameter]
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in others), []).append(row)
+    wide = {key: some for key, some in groups.items() if len({row[parameter] for row in some}) > 1}
+
+    def axes_of(axes: Any, key: Any, some: Sequence[Row]) -> None:
+        curves(axes, some, parameter, styles)
+        law, *rest = key
+        words = ", ".join([law, *(f"{name} {value:g}" for name, value in zip(others[1:], rest, strict=True))])
+        axes.set(xscale="log", yscale="log", xlabel=parameter, ylabel="mean pulls", title=words)
+
+    return _grid(wide, axes_of, file)
+
+
+def curves(axes: Any, rows: Sequence[Row], parameter: str, styles: dict[str, Any]) -> None:
+    """One curve for each algorithm, with bars of two standard errors; hollow where a run was cut off."""
+    for name in dict.fromkeys(row["algorithm"] for row in rows):
+        some = sorted((row for row in rows if row["algorithm"] == name), key=lambda row: row[parameter])
+        errors = [2.0 * (row["pulls"]["stderr"] or 0.0) for row in some]
+        fill = "none" if any(row["unfinished"] for row in some) else "full"
+        x, y = [row[parameter] for row in some], [row["pulls"]["mean"] for row in some]
+        axes.errorbar(x, y, yerr=errors, capsize=2, markersize=5, fillstyle=fill, label=name, **styles[name])
+
+
+def _panels(
+    rows: Sequence[Row],
+    styles: dict[str, Any],
+    file: Path,
+    fill: Callable[[Any, Sequence[Row], dict[str, Any]], None],
+) -> list[Path]:
+    """A panel for each case."""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(_case(row), []).append(row)
+
+    def axes_of(axes: Any, key: Any, some: Sequence[Row]) -> None:
+        fill(axes, some, styles)
+        axes.set_title(f"{key[0]}, alpha {key[1]:g}, epsilon {key[2]:g}, delta {key[3]:g}")
+
+    return _grid(groups, axes_of, file)
+
+
+def _error_axes(axes: Any, rows: Sequence[Row], styles: dict[str, Any]) -> None:
+    """Errors against pulls: curves of those with a budget, single points of those that stop by themselves."""
+    for name in dict.fromkeys(row["algorithm"] for row in rows):
+        some = sorted((row for row in rows if row["algorithm"] == name), key=lambda row: row["pulls"]["mean"])
+        # Half an error where there was none, so that it can be shown; the interval says the rest.
+        rates = [max(row["errors"]["rate"], 0.5 / row["runs"]) for row in some]
+        high = [row["errors"]["interval"][1] for row in some]
+        bars = [[0.0] * len(some), [max(0.0, top - rate) for top, rate in zip(high, rates, strict=True)]]
+        budgeted = some[0]["budget"] is not None
+        shown = styles[name] if budgeted else {**styles[name], "linestyle": "none"}
+        axes.errorbar([row["pulls"]["mean"] for row in some], rates, yerr=bars, capsize=2, label=name, **shown)
+    axes.axhline(rows[0]["delta"], color="0.5", linewidth=0.8)
+    axes.set(xscale="log", yscale="log", xlabel="mean pulls", ylabel="errors (at least half a run)")
+
+
+def _allocation_axes(axes: Any, rows: Sequence[Row], styles: dict[str, Any]) -> None:
+    """Pulls an arm against its mean."""
+    for row in rows:
+        x, y = [point[0] for point in row["allocation"]], [point[1] for point in row["allocation"]]
+        axes.plot(x, y, markersize=4, label=row["algorithm"], **styles[row["algorithm"]])
+    axes.set(yscale="log", xlabel="mean of the arm", ylabel="pulls of an arm")
+
+
+def _grid(groups: dict[Any, list[Row]], fill: Callable[[Any, Any, Sequence[Row]], None], file: Path) -> list[Path]:
+    """One picture with a panel for each group, and one legend for all; no file where there is no group."""
+    if not groups:
+        return []
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    columns = min(2, len(groups))
+    lines = math.ceil(len(groups) / columns)
+    figure = Figure(figsize=(_SIZE[0], _SIZE[1] * (0.5 + 0.5 * lines)), layout="constrained")
+    FigureCanvasAgg(figure)
+    shown: dict[str, Any] = {}
+    for place, (key, some) in enumerate(groups.items(), 1):
+        axes = figure.add_subplot(lines, columns, place)
+        fill(axes, key, some)
+        axes.title.set_fontsize(9)
+        axes.grid(visible=True, which="major", color="0.93")
+        handles, labels = axes.get_legend_handles_labels()
+        shown |= dict(zip(labels, handles, strict=True))
+    figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=5, frameon=False, fontsize=8)
+    figure.savefig(file, dpi=110)
+    return [file]
