@@ -171,6 +171,44 @@ def leads_enough(history: History, leader: int) -> bool:
     return history.pending[leader] >= history.pulls[leader]
 
 
+def leads_blindly(history: History, leader: int) -> bool:
+    """Whether half as many pulls of the leader are out as rewards have come back, those that count and those that wait.
+
+    More would be spent on what may not lead for long. Rewards that wait are looked at: for :func:`told_leader`.
+
+    Examples
+    --------
+    >>> leads_blindly(History(3, 2, [2, 1], [[1.0, 0.0]], [], [3, 0], 3, [2, 0], [2.0, 0.0]), 0)
+    False
+    """
+    if history.in_flight == 0:
+        return False
+    return 2 * (history.pending[leader] - history.early[leader]) >= history.pulls[leader] + history.early[leader]
+
+
+def told_leader(history: History, leader: int) -> int:
+    """The leader to pull while pulls are in flight: the largest mean of all rewards that have come back.
+
+    Those that wait for an earlier one count here, for which arm is pulled next and for nothing else. Ties go to
+    ``leader``, then to the lower index. Every arm must have a reward.
+
+    Examples
+    --------
+    >>> told_leader(History(3, 2, [2, 1], [[2.0, 0.0]], [], [1, 1], 2, [1, 0], [0.0, 0.0]), 0)
+    0
+    >>> told_leader(History(3, 2, [1, 1], [[1.0, 1.0]], [], [1, 1], 2, [1, 0], [0.0, 0.0]), 0)
+    1
+    """
+    best = leader
+    best_mean = -math.inf
+    for arm in range(history.arms):
+        mean = (history.stats[SUM][arm] + history.early_sums[arm]) / (history.pulls[arm] + history.early[arm])
+        if mean > best_mean or (mean == best_mean and arm == leader):
+            best = arm
+            best_mean = mean
+    return best
+
+
 def write_round(history: History, leader: int, challenger: int, capacity: int, batch: MutableSequence[int]) -> int:
     """Write leader and challenger into the batch, those that have pulls left; return how many, or that it must wait.
 

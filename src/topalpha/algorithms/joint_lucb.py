@@ -23,10 +23,11 @@ from topalpha.rules import (
     empirical_best,
     fill_means,
     has_room,
-    leads_enough,
+    leads_blindly,
     next_challenger,
     query_fresh,
     settled_leader,
+    told_leader,
     unseen,
 )
 from topalpha.theory import arms_joint
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 # The sampling rule. None of these touches the guarantee; how they were chosen, and how little that is worth beyond the
 # rows it was done on, is in docs/reproduction.md.
 _PATIENCE = 0.6  # a leader is registered after .6 variance / epsilon^2 pulls
+_IN_FLIGHT = 2.0  # with pulls in flight, once 2 variance / epsilon^2 of its pulls are asked for, back or not
 _LEAD, _CROWD = 1.3, 4.0  # the leader's share of pulls is 1.3 / (1 + sqrt(open challengers / 4))
 _CELLS = 16
 # Where means have no lowest value, what the leader's evidence excludes is looked for this many epsilons down.
@@ -138,11 +140,13 @@ class JointLUCB(NamedTuple):
             history.state[_SHARE] = _LEAD / (1.0 + math.sqrt(max(crowd, 1) / _CROWD))
         history.state[_CREDIT] += history.state[_SHARE]
         if history.in_flight > 0:
+            self.register_tied(history, memory, leader)
+            leader = told_leader(history, leader)  # to pull; the one that is returned is the one that counts
             challenger = next_challenger(history, history.stats[UPPER], leader, self.family.capacity, challenger)
         lead = history.state[_CREDIT] >= 1.0
         if lead:
             history.state[_CREDIT] -= 1.0
-        first = leader if lead and not leads_enough(history, leader) else challenger
+        first = leader if lead and not leads_blindly(history, leader) else challenger
         if not has_room(history, first, self.family.capacity):
             first = leader if first == challenger else challenger
         batch[0] = first
@@ -158,17 +162,28 @@ class JointLUCB(NamedTuple):
         Those in flight are not: that they have not come back yet may say something about their rewards.
         """
         pulls = history.pulls[leader]
-        if history.stats[PLACE][leader] > 0.0 or pulls < min(3, self.family.capacity):
+        asked, patience = pulls, _PATIENCE
+        if history.in_flight > 0:
+            asked, patience = pulls + history.pending[leader], _IN_FLIGHT
+        if history.stats[PLACE][leader] > 0.0 or asked < min(3, self.family.capacity):
             return
-        patience = _PATIENCE * self.evidence.noise(history, leader) / (self.epsilon * self.epsilon)
-        if pulls < patience and pulls < self.family.capacity:
+        patience *= self.evidence.noise(history, leader) / (self.epsilon * self.epsilon)
+        if asked < patience and pulls < self.family.capacity:
             return
         history.state[_REGISTERED] += 1.0
         history.stats[PLACE][leader] = history.state[_REGISTERED]
-        history.stats[ASKED_THEN][leader] = pulls
-        if history.in_flight > 0:
-            history.stats[ASKED_THEN][leader] += history.pending[leader]
+        history.stats[ASKED_THEN][leader] = asked
         self.evidence.enroll(history, leader)
+
+    def register_tied(self, history: History, memory: Any, leader: int) -> None:
+        """With pulls in flight, register also those that are asked for often and look as good as the leader.
+
+        While rewards wait to be counted several arms have a perfect record, and any may turn out to lead. Like every
+        registration this rests on the rewards that count and on how many pulls were asked for.
+        """
+        for arm in range(history.arms):
+            if history.pending[arm] > 0 and memory.means[arm] >= memory.means[leader]:
+                self.register(history, arm)
 
     def open_above(self, history: History, memory: Any, leader: int, level: float) -> int:
         """How many challengers have an upper bound above ``level``."""
