@@ -256,6 +256,7 @@ class Search:
             delta=self.algorithm.delta,
             algorithm=self.traits.name,
             covered=self.traits.covered,
+            selection=tuple(self.selection),
         )
 
     @property

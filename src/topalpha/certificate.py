@@ -27,6 +27,9 @@ class Certificate:
         All of it in words.
     arm, candidate
         The recommended arm and its candidate, as JSON or as text.
+    selection
+        All arms that the claims are about, each for itself: the recommended one, or several where several were looked
+        for.
     alpha, epsilon, delta
         What was asked for.
     claims
@@ -67,6 +70,7 @@ class Certificate:
     statement: str
     arm: int
     candidate: Any
+    selection: tuple[int, ...]
     alpha: float
     epsilon: float
     delta: float
@@ -100,6 +104,7 @@ class Certificate:
         values = asdict(self)
         values["claims"] = [claim._asdict() for claim in self.claims]
         values["assumptions"] = list(self.assumptions)
+        values["selection"] = list(self.selection)
         return values
 
     def to_json(self) -> str:
@@ -112,7 +117,8 @@ class Certificate:
         known = set(cls.__dataclass_fields__)
         require(set(values) == known, "certificate", f"have exactly the entries {', '.join(sorted(known))}", values)
         claims = tuple(Claim(**claim) for claim in values["claims"])
-        return cls(**{**values, "claims": claims, "assumptions": tuple(values["assumptions"])})
+        lists = {name: tuple(values[name]) for name in ("assumptions", "selection")}
+        return cls(**{**values, "claims": claims, **lists})
 
 
 def certify(
@@ -143,6 +149,7 @@ def certify(
         statement="",
         arm=arm,
         candidate=legible(candidates[arm]) if arm < len(candidates) else None,
+        selection=tuple(search.selection) if search.stopped else (arm,),
         alpha=task.alpha,
         epsilon=task.epsilon,
         delta=task.delta,

@@ -195,7 +195,12 @@ def _result(session: Session, reason: str) -> Result:
         raise KeyboardInterrupt
     require(session.history.t > 0, "budget", "leave time for one reward at least", reason)
     certificate = session.finish(reason)
-    candidate = session.candidates[certificate.arm]
     return replace(
-        session.result, arm=certificate.arm, mean=certificate.mean, candidate=candidate, certificate=certificate
+        session.result,
+        arm=certificate.arm,
+        mean=certificate.mean,
+        candidate=session.candidates[certificate.arm],
+        certificate=certificate,
+        selection=certificate.selection,
+        selected=tuple(session.candidates[arm] for arm in certificate.selection),
     )

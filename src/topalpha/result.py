@@ -39,6 +39,8 @@ class Result:
         What was drawn for that arm, where the search drew it.
     certificate
         What is proved, in full, where the search made one.
+    selection, selected
+        All arms that are returned and their candidates, where the algorithm looks for several.
 
     Examples
     --------
@@ -58,11 +60,16 @@ class Result:
     covered: bool = True
     candidate: Any = None
     certificate: Certificate | None = None
+    selection: tuple[int, ...] = ()
+    selected: tuple[Any, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; the candidate is in the certificate."""
+        """For JSON; the candidate is in the certificate. A selection of one arm is not repeated."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
-        del values["candidate"], values["certificate"]
+        del values["candidate"], values["certificate"], values["selected"]
+        values["selection"] = list(self.selection)
+        if len(self.selection) < 2:
+            del values["selection"]
         if self.certificate is not None:
             values["certificate"] = self.certificate.to_dict()
         return {**values, "statement": self.statement}
@@ -76,8 +83,11 @@ class Result:
             return f"Nothing is proved yet: the search has not stopped after {self.pulls} pulls."
         if not self.covered:
             return f"Nothing is proved: no proof covers this design of {self.algorithm}."
+        subject = f"the mean of arm {self.arm} is"
+        if len(self.selection) > 1:
+            subject = f"the means of arms {', '.join(map(str, self.selection))} are each"
         return (
-            f"With probability at least {1.0 - self.delta:.10g}, the mean of arm {self.arm} is within "
+            f"With probability at least {1.0 - self.delta:.10g}, {subject} within "
             f"{self.epsilon:g} of the top {100.0 * self.alpha:g}% of the reservoir."
         )
 

@@ -118,7 +118,8 @@ def statement(certificate: Certificate) -> str:
     parts = [f"within {claim.epsilon:.4g} of the {side} {100.0 * claim.alpha:.4g}%" for claim in told]
     words = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     together = ", all at once" if len(parts) > 1 else ""
-    return (
-        f"{ended} With probability at least {1.0 - certificate.delta:.10g}, the mean of arm {certificate.arm} is "
-        f"{words} of {certificate.law}{together}."
-    )
+    subject = f"the mean of arm {certificate.arm} is"
+    if len(certificate.selection) > 1:
+        subject = f"the means of arms {', '.join(map(str, certificate.selection))} are each"
+    sure = f"With probability at least {1.0 - certificate.delta:.10g}"
+    return f"{ended} {sure}, {subject} {words} of {certificate.law}{together}."
