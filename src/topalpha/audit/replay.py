@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from topalpha.algorithms import ALGORITHMS, design, prior_knowledge
-from topalpha.core import Algorithm
+from topalpha.core import Algorithm, Entry
 from topalpha.families import describe, parse_family
 from topalpha.reservoirs import Reservoir, parse
 from topalpha.testing import check_algorithm
@@ -90,6 +90,8 @@ _KNOWN = {
 }
 #: Pulls of those that are given a budget.
 BUDGET = 3_000
+#: Pulls of those that fix their number in advance, at most.
+AFFORDABLE = 20_000
 
 
 def matrix(full: bool = False) -> Iterator[tuple[Algorithm, Reservoir]]:
@@ -101,7 +103,7 @@ def matrix(full: bool = False) -> Iterator[tuple[Algorithm, Reservoir]]:
     True
     """
     for entry in ALGORITHMS:
-        choices: list[dict[str, str]] = [{}]
+        choices: list[dict[str, Any]] = [{}]
         if full:
             choices += [{name: one} for name, values in entry.options.items() for one in values[1:]]
         budget = {"budget": BUDGET} if entry.budgeted else {}
@@ -109,6 +111,19 @@ def matrix(full: bool = False) -> Iterator[tuple[Algorithm, Reservoir]]:
             if entry.rewards == "unit" and text != "bernoulli":
                 continue
             law = parse(reservoir if entry.knowledge is None else _KNOWN[text])
-            known = prior_knowledge(entry.name, law, 0.15, epsilon)
             for options in choices:
-                yield design(entry.name, 0.15, epsilon, 0.1, parse_family(text), **options, **known, **budget), law
+                yield _affordable(entry, law, epsilon, parse_family(text), options | budget), law
+
+
+def _affordable(entry: Entry, law: Reservoir, epsilon: float, family: Any, options: dict[str, Any]) -> Algorithm:
+    """The algorithm at this epsilon, or at the first of its doubles for which a fixed number of pulls is not too large.
+
+    Interpreted runs take every pull by itself.
+    """
+    while True:
+        known = prior_knowledge(entry.name, law, 0.15, epsilon)
+        algorithm: Any = design(entry.name, 0.15, epsilon, 0.1, family, **options, **known)
+        if not hasattr(algorithm, "design_pulls") or algorithm.design_pulls() <= AFFORDABLE:
+            made: Algorithm = algorithm
+            return made
+        epsilon *= 2.0

@@ -171,7 +171,9 @@ class Run:
         self.algorithm = algorithm
         self.world = algorithm.family if world is None else world
         blocks = algorithm.traits.blocks
-        if blocks and (one_by_one or not hasattr(self.world, "sample_sum")):
+        #: Whether a block costs one draw, whatever the number of its pulls.
+        self.draws_sums = blocks and not one_by_one and hasattr(self.world, "sample_sum")
+        if blocks and not self.draws_sums:
             self.world = OneByOne(self.world)
         self._loop = _loop((*parameter_classes(algorithm), *parameter_classes(self.world)), blocks)
         width = max(algorithm.traits.width, 1)
