@@ -114,7 +114,7 @@ def design(
     --------
     >>> algorithm = design(0.1, 0.1, 0.1, threshold=0.855)
     >>> algorithm.arms, f"{algorithm.design_pulls():.3g}"
-    (11, '2.29e+06')
+    (11, '1.66e+06')
     >>> design(0.1, 0.1, 0.1)
     Traceback (most recent call last):
     ValueError: threshold must be given: the mean that a fraction alpha of the arms reach, got None

@@ -158,7 +158,7 @@ def limit_estimation(alpha: float, epsilon: float, delta: float) -> LimitEstimat
     --------
     >>> estimation = limit_estimation(0.1, 0.02, 0.05)
     >>> estimation.drawn, estimation.best.keep, f"{estimation.estimate_cost():.3g}"
-    (1474, 111, '1.21e+10')
+    (1474, 111, '1.46e+10')
     """
     drawn = math.ceil(32.0 / alpha * math.log(5.0 / delta))
     keep = math.floor(1.0 + 0.75 * alpha * drawn)
@@ -182,7 +182,7 @@ def design(alpha: float, epsilon: float, delta: float, family: RewardModel | Non
     --------
     >>> algorithm = design(0.1, 0.1, 0.1)
     >>> algorithm.arms, f"{algorithm.design_pulls():.3g}"
-    (1474, '1.21e+10')
+    (1474, '1.46e+10')
     """
     alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
     law = unit_rewards("al-q-iu", family)

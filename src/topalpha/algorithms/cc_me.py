@@ -109,7 +109,7 @@ class CCME(NamedTuple):
         state[_BOUND] = -math.inf
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
-        """Attempt after attempt: halve the arms to one, pull that one afresh, check it against those that were dropped."""
+        """Attempt after attempt: halve the arms to one, pull that one afresh, check it against those dropped."""
         state = history.state
         if state[_ATTEMPT] == 0.0:
             self.begin_attempt(history)

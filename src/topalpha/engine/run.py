@@ -222,6 +222,11 @@ class Run:
         return status
 
     @property
+    def draws_sums(self) -> bool:
+        """Whether a block of pulls costs one draw, however long it is."""
+        return self.algorithm.traits.blocks and not isinstance(self.world, OneByOne)
+
+    @property
     def history(self) -> History:
         """The history as rules see it."""
         # Arrays serve as the sequences that rules index.
