@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 # The compiled loop comes back this often, so that Ctrl-C is heard.
 _SLICE = 5_000_000
-# Where sums of blocks are drawn at once, so many more pulls take no longer.
-_BLOCKS = 100
+# Where sums of rewards are drawn, one block may be that long, and coming back costs more than thousands of blocks.
+_BLOCK_SLICE = 100_000 * _SLICE
 # Concurrent first compilations would race on the disk cache.
 _COMPILING = threading.Lock()
 
@@ -64,10 +64,10 @@ def finish(
     from topalpha.engine import OUT_OF_ARMS, STOPPED
 
     run.add_arms(reservoir.sample(run.algorithm.arms, streams.arms))
-    pulls = _SLICE * _BLOCKS if run.draws_sums else _SLICE
+    slice_pulls = _BLOCK_SLICE if run.draws_sums else _SLICE
     status = -1
     while status != STOPPED and run.history.t < limit and not (cancelled is not None and cancelled.is_set()):
-        status = run.advance(streams.rules, streams.rewards, min(int(run.history.t) + pulls, limit))
+        status = run.advance(streams.rules, streams.rewards, min(int(run.history.t) + slice_pulls, limit))
         if status == OUT_OF_ARMS:
             run.add_arms(reservoir.sample(max(run.history.arms, 1), streams.arms))
     return status == STOPPED

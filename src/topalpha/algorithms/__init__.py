@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from topalpha.algorithms import cc_lucb, joint_lucb, kl_lucb, kqp_1, lucb_pp, p2, p3
+from topalpha.algorithms import (
+    al_q_ik,
+    al_q_iu,
+    cc_lucb,
+    cc_me,
+    joint_lucb,
+    kl_lucb,
+    kqp_1,
+    lucb_pp,
+    p2,
+    p3,
+)
 from topalpha.core import Algorithm, Entry
 from topalpha.families import Normal
 from topalpha.rewards import RewardModel
@@ -14,7 +25,14 @@ from topalpha.validate import choice, require
 PRINCIPAL: tuple[Entry, ...] = (joint_lucb.ENTRY, cc_lucb.ENTRY, lucb_pp.ENTRY, kl_lucb.ENTRY)
 
 #: The field that they are compared with.
-FIELD: tuple[Entry, ...] = (p2.ENTRY, p3.ENTRY, kqp_1.ENTRY)
+FIELD: tuple[Entry, ...] = (
+    p2.ENTRY,
+    p3.ENTRY,
+    al_q_ik.ENTRY,
+    al_q_iu.ENTRY,
+    cc_me.ENTRY,
+    kqp_1.ENTRY,
+)
 
 #: Everything the command line, the tests, the audit and the docs table know about.
 ALGORITHMS = (*PRINCIPAL, *FIELD)
