@@ -148,9 +148,18 @@ def reservoir_of(text: str, at_most: float | None, clip: float | None, family: R
 
 
 def design_of(
-    name: str, alpha: float, epsilon: float, delta: float, family: RewardModel, options: Sequence[str]
+    name: str,
+    alpha: float,
+    epsilon: float,
+    delta: float,
+    family: RewardModel,
+    options: Sequence[str],
+    law: Reservoir | None = None,
 ) -> tuple[Algorithm, dict[str, Any]]:
     """The algorithm for this target, and its options as they were read.
+
+    What the algorithm must know about the reservoir, and was not told, comes from the reservoir itself, if that is
+    given.
 
     Examples
     --------
@@ -158,10 +167,12 @@ def design_of(
     >>> algorithm.arms, options
     (60, {'arms': 'table', 'k1': 10.0})
     """
-    from topalpha.algorithms import design, entry
+    from topalpha.algorithms import design, entry, prior_knowledge
 
     with refusals():
         chosen = read_options(entry(name), options)
+        if law is not None:
+            chosen = prior_knowledge(name, law, alpha, epsilon) | chosen
         return design(name, alpha, epsilon, delta, family, **chosen), chosen
 
 
@@ -205,6 +216,8 @@ def _read(name: str, text: str, default: Any, choices: Sequence[str] | None) -> 
     if choices is not None:
         require(text in choices, name, f"be one of {', '.join(choices)}", text)
         return text
+    if name == "budget":  # it has no default
+        return _count(name, text, 1)
     if isinstance(default, str):
         return text
     if isinstance(default, bool):

@@ -46,7 +46,7 @@ def simulate(
     """
     rewards = inputs.family_of(family)
     law = inputs.reservoir_of(reservoir, at_most, clip, rewards)
-    designed, chosen = inputs.design_of(algorithm, alpha, epsilon, delta, rewards, options)
+    designed, chosen = inputs.design_of(algorithm, alpha, epsilon, delta, rewards, options, law)
     with delivery(json_target) as deliver:
         from topalpha.simulation import simulate as run
 
