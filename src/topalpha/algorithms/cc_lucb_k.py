@@ -92,23 +92,18 @@ class CCLUCBk(NamedTuple):
             memory.ready[0] = 1
         if self.wanted == self.arms:
             return 0  # nothing is outside
-        strongest = -1
-        pulled = -1
-        for index in range(self.wanted, history.arms):
-            arm = memory.order[index]
-            if strongest < 0 or self.stronger(history, arm, strongest):
-                strongest = arm
-            if self.may_pull(history, arm) and (pulled < 0 or self.stronger(history, arm, pulled)):
-                pulled = arm
+        strongest = self.strongest_outside(history, memory, False)
         weakest = self.weakest_of_selection(history, memory, history.stats[UPPER][strongest] - self.epsilon)
         if weakest < 0:
             return 0
+        if not self.may_pull(history, strongest):
+            strongest = self.strongest_outside(history, memory, True)
         count = 0
         if self.may_pull(history, weakest):
             batch[count] = weakest
             count += 1
-        if pulled >= 0:
-            batch[count] = pulled
+        if strongest >= 0:
+            batch[count] = strongest
             count += 1
         return count if count > 0 else WAIT
 
@@ -116,10 +111,19 @@ class CCLUCBk(NamedTuple):
         """Whether the arm has pulls left, and fewer in flight than rewards."""
         return has_room(history, arm, self.family.capacity) and not leads_enough(history, arm)
 
-    def stronger(self, history: History, arm: int, other: int) -> bool:
-        """Whether the arm has the larger upper bound."""
+    def strongest_outside(self, history: History, memory: Any, free: bool) -> int:
+        """Of the arms outside J the one with the largest upper bound; of those that may be pulled, if ``free``, or -1."""
         uppers, pulls = history.stats[UPPER], history.pulls
-        return beats(uppers[arm], pulls[arm], arm, uppers[other], pulls[other], other)
+        best = -1
+        bound = -math.inf
+        for index in range(self.wanted, history.arms):
+            arm = memory.order[index]
+            if uppers[arm] < bound or (free and not self.may_pull(history, arm)):
+                continue
+            if best < 0 or beats(uppers[arm], pulls[arm], arm, bound, pulls[best], best):
+                best = arm
+                bound = uppers[arm]
+        return best
 
     def weakest_of_selection(self, history: History, memory: Any, target: float) -> int:
         """Of the arms of J the one with the smallest lower bound, or -1 if the lower bounds of all reach the target.

@@ -208,10 +208,13 @@ class StreamingLUCB(NamedTuple):
                 best = arm
         return best
 
+    def in_slots(self, history: History) -> list[int]:
+        """The arms of the pool, with or without a reward; on the host only."""
+        return [int(slot) - 1 for slot in history.state[_SLOTS : _SLOTS + int(history.state[_COUNT])]]
+
     def in_pool(self, history: History) -> list[int]:
         """The arms of the pool that have a reward; on the host only."""
-        arms = [int(slot) - 1 for slot in history.state[_SLOTS : _SLOTS + int(history.state[_COUNT])]]
-        return [arm for arm in arms if arm < history.arms and history.pulls[arm] > 0]
+        return [arm for arm in self.in_slots(history) if arm < history.arms and history.pulls[arm] > 0]
 
     def recommend(self, history: History, memory: Any) -> int:
         """a*; before there is one, the pool's arm of the largest mean."""
@@ -230,7 +233,7 @@ class StreamingLUCB(NamedTuple):
         """The arm's running upper bound; of a discarded arm it is known to be at most L* + slack."""
         if arm in self.in_pool(history):
             return history.stats[UPPER][arm]
-        discarded = history.state[_KNOWN] == 1.0 and history.pulls[arm] > 0 and not self.chained
+        discarded = not self.chained and arm < history.arms and arm not in self.in_slots(history)
         return history.state[_FLOOR] + self.discard_slack if discarded else self.family.highest
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
@@ -241,10 +244,10 @@ class StreamingLUCB(NamedTuple):
         pool = self.in_pool(history)
         if self.chained or arm not in pool:
             return []
-        slots = int(history.state[_COUNT])  # some of them may have no reward yet, or not even be asked for
-        drawn = max(history.arms, *(int(slot) for slot in history.state[_SLOTS : _SLOTS + slots]))
+        slots = self.in_slots(history)  # some may have no reward yet, or not even be asked for
+        gone = max(history.arms, max(slots) + 1) - len(slots)
         others = [history.stats[UPPER][other] for other in pool if other != arm]
-        others += [history.state[_FLOOR] + self.discard_slack] * (drawn - slots)
+        others += [history.state[_FLOOR] + self.discard_slack] * gone
         others += [math.inf] * (self.arms - 1 - len(others))
         lower = self.lower_bound(history, memory, arm)
         return rank_claims(self.alpha, lower, others, self.draw_level, self.arms, self.pool, self.upper_level)

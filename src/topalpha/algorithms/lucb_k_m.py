@@ -7,8 +7,8 @@ delta/2. Its bounds are as printed (``bounds="hoeffding"``), or Chernoff bounds 
 Guarantee: every one of the k arms is within epsilon of the top alpha fraction, all with probability at least 1 - delta,
 for every reservoir and even with dependent rewards across arms (docs/field/lucb.md, 1).
 
-The rate grows with every round, so every bound moves in every round. An upper bound is computed only where it can be
-the largest: ``caps`` holds what each cannot exceed for some rounds to come.
+The rate grows with every round, so every bound would move in every round. Where bounds are dear, with ``"kl"``, the
+clock is rounded up a little (docs/field/lucb.md, 1.3).
 """
 
 from __future__ import annotations
@@ -31,21 +31,20 @@ if TYPE_CHECKING:
 
 # The one number of the state: how many rounds were planned after the first pull of every arm.
 _ROUNDS = 0
-# Computed bounds exceed the true ones by at most this much, relative to their size or to 1.
-_MARGIN = 2e-9
-# Caps hold until the clock has grown by this share: the closer, the fewer bounds reach the largest one by their caps.
-_AHEAD = 0.02
+# Chernoff bounds take the clock rounded up to a power of e^.02, so that they stay as they are for a while: .08 nats of
+# forty at most, and one inversion a pull instead of n.
+_STEP = 0.02
 
 
 class Memory(NamedTuple):
-    """Scratch: means, the ranking by them, and caps of the upper bounds with the clock that they hold until."""
+    """Scratch: means, the ranking by them, and the upper bounds that are known at a rate; infinite if not."""
 
     ready: MutableSequence[int]
     means: MutableSequence[float]
     order: MutableSequence[int]
     place: MutableSequence[int]
-    caps: MutableSequence[float]
-    horizon: MutableSequence[float]
+    uppers: MutableSequence[float]
+    rate_then: MutableSequence[float]
 
 
 class LUCBkm(NamedTuple):
@@ -77,8 +76,8 @@ class LUCBkm(NamedTuple):
             means=[0.0] * arms,
             order=[0] * arms,
             place=[0] * arms,
-            caps=[math.inf] * arms,
-            horizon=[0.0, 0.0],
+            uppers=[math.inf] * arms,
+            rate_then=[0.0],
         )
 
     def rate(self, clock: float) -> float:
@@ -87,7 +86,8 @@ class LUCBkm(NamedTuple):
 
     def round_clock(self, history: History) -> float:
         """t: n + 1 in the first round, and one more in every following one; no arm ever has more rewards."""
-        return self.arms + 1.0 + history.state[_ROUNDS]
+        clock = self.arms + 1.0 + history.state[_ROUNDS]
+        return clock if self.hoeffding else math.exp(_STEP * math.ceil(math.log(clock) / _STEP))
 
     def ceiling_at(self, mean: float, pulls: int, rate: float) -> float:
         """The upper bound at this rate."""
@@ -107,7 +107,7 @@ class LUCBkm(NamedTuple):
         history.stats[SUM][arm] += reward
         if memory.ready[0] == 1:
             memory.means[arm] = history.stats[SUM][arm] / history.pulls[arm]
-            memory.caps[arm] = math.inf
+            memory.uppers[arm] = math.inf
             rerank(memory.order, memory.place, memory.means, history.pulls, history.arms, arm)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
@@ -122,8 +122,7 @@ class LUCBkm(NamedTuple):
                 return WAIT
             fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
             rank_all(memory.order, memory.place, memory.means, history.pulls, history.arms)
-            for arm in range(history.arms):
-                memory.caps[arm] = math.inf
+            memory.rate_then[0] = 0.0
             memory.ready[0] = 1
         if self.good_enough == self.arms:
             return 0  # there is no rest
@@ -138,7 +137,7 @@ class LUCBkm(NamedTuple):
                 weakest = arm
                 lower = bound
         strongest = self.strongest_of_rest(history, memory, now)
-        if self.ceiling_at(memory.means[strongest], history.pulls[strongest], now) - lower <= self.epsilon:
+        if memory.uppers[strongest] - lower <= self.epsilon:
             return 0
         middle = -1
         for index in range(self.wanted, self.good_enough):
@@ -161,29 +160,21 @@ class LUCBkm(NamedTuple):
         return count
 
     def strongest_of_rest(self, history: History, memory: Any, now: float) -> int:
-        """Of the arms behind the m best, the one with the largest upper bound."""
-        if self.round_clock(history) >= memory.horizon[0]:
-            memory.horizon[0] = (1.0 + _AHEAD) * self.round_clock(history) + 1.0
-            memory.horizon[1] = self.rate(memory.horizon[0])
+        """Of the arms behind the m best, the one with the largest upper bound; leaves that in ``memory.uppers``."""
+        if memory.rate_then[0] != now:
+            memory.rate_then[0] = now
             for arm in range(history.arms):
-                memory.caps[arm] = math.inf
+                memory.uppers[arm] = math.inf
         best = -1
-        value = -math.inf
         for index in range(self.good_enough, history.arms):
             arm = memory.order[index]
-            if memory.caps[arm] < value:
-                continue
             pulls = history.pulls[arm]
-            mean = memory.means[arm]
-            if memory.caps[arm] == math.inf:
-                cap = self.ceiling_at(mean, pulls, memory.horizon[1])
-                memory.caps[arm] = cap + _MARGIN * (1.0 + abs(cap))
-                if memory.caps[arm] < value:
-                    continue
-            bound = self.ceiling_at(mean, pulls, now)
-            if best < 0 or beats(bound, pulls, arm, value, history.pulls[best], best):
-                best = arm
-                value = bound
+            if memory.uppers[arm] == math.inf:
+                memory.uppers[arm] = self.ceiling_at(memory.means[arm], pulls, now)
+            bound = memory.uppers[arm]
+            if best < 0 or bound >= memory.uppers[best]:
+                if best < 0 or beats(bound, pulls, arm, memory.uppers[best], history.pulls[best], best):
+                    best = arm
         return best
 
     def recommend(self, history: History, memory: Any) -> int:
