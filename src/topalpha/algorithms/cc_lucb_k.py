@@ -6,8 +6,8 @@ P(Bin(n, alpha (1 - delta_u)) < k) <= delta_A. Lower bounds hold with probabilit
 set of the k arms with the largest means; the run stops when the lower bounds of J reach all upper bounds outside J, up
 to epsilon. An arm of J that is not among those k or more good ones leaves one of them outside J, to be compared with.
 
-Guarantee: every arm of J is within epsilon of the top alpha fraction, all with probability at least 1 - delta, for every
-reservoir and any sampling rule (docs/field/lucb.md, 4).
+Guarantee: every arm of J is within epsilon of the top alpha fraction, all with probability at least 1 - delta, for
+every reservoir and any sampling rule (docs/field/lucb.md, 4).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.algorithms.cc_lucb_streaming import checked_bounds
 from topalpha.confidence.base import EXTRA, LOWER, UPPER, ConfidenceBounds
+from topalpha.confidence.levels import checked_bounds
 from topalpha.core import SUM, WAIT, Claim, Entry, History, Traits
 from topalpha.families import checked_model
 from topalpha.ranking import best_ranked, rank_all, rerank
@@ -112,7 +112,7 @@ class CCLUCBk(NamedTuple):
         return has_room(history, arm, self.family.capacity) and not leads_enough(history, arm)
 
     def strongest_outside(self, history: History, memory: Any, free: bool) -> int:
-        """Of the arms outside J the one with the largest upper bound; of those that may be pulled, if ``free``, or -1."""
+        """Of the arms outside J (that may be pulled, if ``free``) the one with the largest upper bound; -1 if none."""
         uppers, pulls = history.stats[UPPER], history.pulls
         best = -1
         bound = -math.inf
@@ -199,7 +199,7 @@ def design(
     Examples
     --------
     >>> design(0.05, 0.05, 0.05, k=1).arms, design(0.05, 0.05, 0.05).arms, design(0.05, 0.05, 0.05, k=5).arms
-    (112, 173, 334)
+    (112, 176, 337)
     """
     alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
     kind = choice("bounds", bounds, ("tilt", "kt"))

@@ -172,9 +172,8 @@ class LUCBkm(NamedTuple):
             if memory.uppers[arm] == math.inf:
                 memory.uppers[arm] = self.ceiling_at(memory.means[arm], pulls, now)
             bound = memory.uppers[arm]
-            if best < 0 or bound >= memory.uppers[best]:
-                if best < 0 or beats(bound, pulls, arm, memory.uppers[best], history.pulls[best], best):
-                    best = arm
+            if best < 0 or beats(bound, pulls, arm, memory.uppers[best], history.pulls[best], best):
+                best = arm
         return best
 
     def recommend(self, history: History, memory: Any) -> int:

@@ -11,8 +11,9 @@ depend on each other across arms.
 
 from __future__ import annotations
 
-from topalpha.algorithms.cc_lucb_streaming import StreamingLUCB, checked_bounds
 from topalpha.algorithms.cc_lucb_streaming import design as streaming
+from topalpha.algorithms.streaming_pool import StreamingLUCB
+from topalpha.confidence.levels import checked_bounds
 from topalpha.core import Entry
 from topalpha.families import checked_model
 from topalpha.rewards import RewardModel
