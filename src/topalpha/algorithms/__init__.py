@@ -8,12 +8,16 @@ from topalpha.algorithms import (
     al_q_ik,
     al_q_iu,
     cc_lucb,
+    cc_lucb_k,
+    cc_lucb_streaming,
     cc_me,
     joint_lucb,
     kl_lucb,
     kqp_1,
+    lucb_k_m,
     lucb_pp,
     p2,
+    p2_batched,
     p3,
 )
 from topalpha.core import Algorithm, Entry
@@ -27,11 +31,15 @@ PRINCIPAL: tuple[Entry, ...] = (joint_lucb.ENTRY, cc_lucb.ENTRY, lucb_pp.ENTRY, 
 #: The field that they are compared with.
 FIELD: tuple[Entry, ...] = (
     p2.ENTRY,
+    p2_batched.ENTRY,
     p3.ENTRY,
+    lucb_k_m.ENTRY,
     al_q_ik.ENTRY,
     al_q_iu.ENTRY,
     cc_me.ENTRY,
+    cc_lucb_streaming.ENTRY,
     kqp_1.ENTRY,
+    cc_lucb_k.ENTRY,
 )
 
 #: Everything the command line, the tests, the audit and the docs table know about.

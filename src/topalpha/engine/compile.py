@@ -20,7 +20,7 @@ from numba.core import types
 from numba.extending import overload_attribute, overload_method, register_jitable
 
 import topalpha
-from topalpha import bounds, contests, elimination, evidence, rules, tournament
+from topalpha import bounds, contests, elimination, evidence, ranking, rules, tournament
 from topalpha.confidence import bernstein, shifts, student, student_law
 from topalpha.families import draws, scale
 from topalpha.validate import require
@@ -29,6 +29,7 @@ from topalpha.validate import require
 SHARED_MODULES: tuple[ModuleType, ...] = (
     tournament,
     rules,
+    ranking,
     elimination,
     contests,
     bounds,

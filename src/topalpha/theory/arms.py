@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from topalpha.validate import fraction, positive, require
+from topalpha.validate import fraction, positive, require, whole
 
 
 def _ceil(number: float) -> int:
@@ -78,3 +78,29 @@ def arms_joint(alpha: float, delta: float, delta_u: float, w2: float) -> int:
     require(weight <= 1.0, "w2", "be at most 1", w2)
     good = fraction("alpha", alpha) * (1.0 - fraction("delta_u", delta_u))
     return _ceil(-math.log(weight * fraction("delta", delta)) / -math.log1p(-good))
+
+
+def arms_of_rank(rank: int, chance: float, level: float) -> int:
+    """The fewest arms among which at least ``rank`` are good with probability 1 - ``level``; each is with ``chance``.
+
+    The smallest n with P(Bin(n, chance) < rank) <= level; for rank 1 the logarithms above.
+
+    Examples
+    --------
+    >>> arms_of_rank(1, 0.05, 0.025) == arms_tight(0.05, 0.05), arms_of_rank(2, 0.05, 0.025)
+    (True, 110)
+    """
+    rank, chance, level = whole("rank", rank), fraction("chance", chance), fraction("level", level)
+    from scipy.special import bdtr
+
+    short, enough = rank - 1, rank
+    while bdtr(rank - 1, enough, chance) > level:
+        short, enough = enough, 2 * enough
+        require(enough < 1e15, "alpha", "be large enough that fewer than 1e15 arms are needed", f"{enough:.3g} arms")
+    while enough - short > 1:
+        middle = (short + enough) // 2
+        if bdtr(rank - 1, middle, chance) <= level:
+            enough = middle
+        else:
+            short = middle
+    return enough

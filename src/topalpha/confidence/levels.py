@@ -1,0 +1,29 @@
+"""Bounds for given levels, where the reward model has them."""
+
+from __future__ import annotations
+
+import math
+
+from topalpha.confidence import bounds_for
+from topalpha.confidence.base import ConfidenceBounds
+from topalpha.confidence.conjugate import ConjugateBounds
+from topalpha.rewards import RewardModel
+from topalpha.validate import require
+
+
+def checked_bounds(
+    law: RewardModel, kind: str, epsilon: float, upper_level: float, lower_level: float, delta: float
+) -> ConfidenceBounds:
+    """Bounds of these levels, refused where the conjugate mixture of the family does not go so far.
+
+    Examples
+    --------
+    >>> from topalpha.families import Bernoulli
+    >>> checked_bounds(Bernoulli(), "tilt", 0.1, 0.45, 0.001, 0.1).upper_threshold == -math.log(0.45)
+    True
+    """
+    confidence = bounds_for(law, kind, epsilon, -math.log(upper_level), -math.log(lower_level))
+    if isinstance(confidence, ConjugateBounds):
+        possible = confidence.lower_threshold <= confidence.family.largest_threshold
+        require(possible, "delta", "not be so small with bounds 'kt' for this family", delta)
+    return confidence
