@@ -1,15 +1,16 @@
 """d-ttts: top-two Thompson sampling with ever more arms; Shang, Kaufmann and Valko (2019).
 
-Every round one more arm is offered. Arms that were never pulled all have the prior Beta(1, 1), so the largest of the k
-draws for them is one draw of Beta(k, 1): they need not be kept, or counted, one by one. A round draws a mean for each
-arm from its posterior; the arm I with the largest is pulled with probability 1/2, else draws are repeated until
-another arm J has the largest, and J is pulled. The arm with the largest posterior mean is returned.
+Every round one more arm is offered, up to a limit. Arms that were never pulled all have the prior Beta(1, 1), so the
+largest of the k draws for them is one draw of Beta(k, 1): together they are one arm, a fresh one. A round draws a mean
+for each arm from its posterior; the arm I with the largest is pulled with probability 1/2, else draws are repeated
+until another arm J has the largest, and J is pulled. The arm with the largest posterior mean is returned.
 
 No guarantee: it ends when the budget is spent (docs/field/budget.md, F).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +18,7 @@ from topalpha.algorithms.fixed_budget import checked_budget, unit_rewards
 from topalpha.core import SUM, WAIT, Entry, History, Traits
 from topalpha.rewards import RewardFamily, RewardModel
 from topalpha.tournament import beats
-from topalpha.validate import fraction, positive, require, whole
+from topalpha.validate import fraction, positive, whole
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -61,9 +62,12 @@ class DynamicTopTwo(NamedTuple):
 
     def top_two(self, history: History, rng: Generator) -> tuple[int, int]:
         """The arms with the largest and the second largest draw; the number of arms stands for those never pulled."""
-        best, second = history.arms, -1
-        fresh = history.t + history.in_flight + 1.0 - history.arms  # one arm is offered in each round
-        highest, next_highest = rng.beta(fresh, 1.0), -1.0
+        best, second = -1, -1
+        highest, next_highest = -1.0, -1.0
+        fresh = min(history.t + history.in_flight + 1, self.arms) - history.arms  # one more is offered in each round
+        if fresh > 0:
+            best = history.arms
+            highest = rng.beta(float(fresh), 1.0)
         for arm in range(history.arms):
             total = history.stats[SUM][arm]
             draw = rng.beta(1.0 + total, 1.0 + history.pulls[arm] - total)
@@ -80,7 +84,7 @@ class DynamicTopTwo(NamedTuple):
             return WAIT if history.in_flight > 0 else 0
         best, other = self.top_two(history, rng)
         batch[0] = best
-        if history.arms > 0 and rng.random() >= self.first:
+        if other >= 0 and rng.random() >= self.first:
             for _ in range(self.repeats):
                 again, runner = self.top_two(history, rng)
                 if again != best:
@@ -108,8 +112,9 @@ def design(
     family: RewardModel | None = None,
     *,
     budget: int | None = None,
+    arms: int = 0,
     first: float = 0.5,
-    repeats: int = 100,
+    repeats: int = 10,
 ) -> DynamicTopTwo:
     """Dynamic top-two Thompson sampling within ``budget`` pulls.
 
@@ -121,6 +126,9 @@ def design(
         Rewards in [0, 1].
     budget
         How many pulls may be spent.
+    arms
+        How many arms are offered at most: the time of a pull grows with it. The source sets no limit, which is
+        ``arms=budget``; 0 stands for 10/alpha, which miss the top alpha fraction with probability exp(-10) at most.
     first
         How often the arm with the largest draw is pulled, and not another one.
     repeats
@@ -128,21 +136,21 @@ def design(
 
     Examples
     --------
-    >>> design(0.1, 0.1, 0.1, budget=1000).budget
-    1000
+    >>> design(0.1, 0.1, 0.1, budget=1000).arms, design(0.1, 0.1, 0.1, budget=1000, arms=1000).arms
+    (100, 1000)
     """
     alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
     law = unit_rewards(family)
-    pulls = checked_budget(budget)
-    require(0.0 < first <= 1.0, "first", "lie in (0, 1]", first)
+    pulls, limit = checked_budget(budget), whole("arms", arms, 0)
+    share = fraction("first", first)
     return DynamicTopTwo(
         alpha=alpha,
         epsilon=epsilon,
         delta=delta,
-        arms=min(pulls, 64),
+        arms=min(pulls, limit if limit > 0 else math.ceil(10.0 / alpha)),
         family=law,
         budget=pulls,
-        first=float(first),
+        first=share,
         repeats=whole("repeats", repeats, 1),
     )
 
