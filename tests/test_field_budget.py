@@ -12,6 +12,7 @@ from scipy.stats import binom, binomtest
 
 from topalpha import Search
 from topalpha.algorithms import FIELD, bucb, d_ttts, design, entry, fixed_budget, hyperband, isha, siri
+from topalpha.algorithms.brackets import arms_drawn, bracket_alpha
 from topalpha.core import Certifier, History
 from topalpha.families import Bernoulli, Gaussian
 from topalpha.reservoirs import Beta, Conditioned, Dirac, TwoPoint, Uniform
@@ -473,7 +474,7 @@ def test_the_schedule_by_hand():
     """Brackets 1 to 4 open at pulls 1, 2, 8 and 24 and take turns; bracket 4 draws its first arm with pull 25."""
     assert bucb.arm_brackets(made("bucb", 25)) == (1, 2, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 4)
     for budget in range(1, 400):
-        assert bucb.arms_drawn(budget) == len(bucb.arm_brackets(made("bucb", budget)))
+        assert arms_drawn(budget) == len(bucb.arm_brackets(made("bucb", budget)))
 
 
 def test_what_bucb_proves_by_its_formulas():
@@ -491,7 +492,7 @@ def test_what_bucb_proves_by_its_formulas():
     claims = search.claims(arm)
     assert claims
     for claim in claims:
-        [one] = [r for r in range(1, 8) if bucb.bracket_alpha(r, 0.09, 0.1) == claim.alpha]
+        [one] = [r for r in range(1, 8) if bracket_alpha(r, 0.09, 0.1) == claim.alpha]
         missed = (1.0 - claim.alpha * 0.9) ** (2**one)
         assert missed == pytest.approx(0.09 / (one * (one + 1)))
         members = [other for other in range(history.arms) if brackets[other] == one]
@@ -518,11 +519,11 @@ def wrong_claims(algorithm, reservoir, runs, seed):
 @pytest.mark.statistical
 def test_what_bucb_proves_is_true():
     """Two arms in a hundred are good, so that most brackets hold none: nothing may be claimed about such a fraction."""
-    algorithm, reservoir = design("bucb", 0.1, 0.2, 0.3, budget=400), TwoPoint(0.2, 0.9, 0.02)
-    assert not rejects(wrong_claims(algorithm, reservoir, 150, 1), 150, 0.3)
+    algorithm, reservoir = made("bucb", 600), TwoPoint(0.2, 0.9, 0.02)
+    assert not rejects(wrong_claims(algorithm, reservoir, 150, 1), 150, 0.1)
     loose = algorithm._replace(draw_level=19.9)
-    assert bucb.bracket_alpha(5, loose.draw_level, 0.3) < 0.02
-    assert rejects(wrong_claims(loose, reservoir, 150, 1), 150, 0.3), "a fraction that a bracket cannot prove must show"
+    assert bracket_alpha(5, loose.draw_level, 0.1) < 0.02
+    assert rejects(wrong_claims(loose, reservoir, 150, 1), 150, 0.1), "a fraction that a bracket cannot prove must show"
 
 
 # ---- d-ttts

@@ -16,6 +16,7 @@ from collections.abc import MutableSequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from topalpha.algorithms.brackets import arms_drawn, bracket_alpha, brackets_opened
 from topalpha.algorithms.fixed_budget import checked_budget
 from topalpha.core import SUM, WAIT, Claim, Entry, History, Traits
 from topalpha.families import checked
@@ -151,7 +152,7 @@ class BracketingUCB(NamedTuple):
         best, best_lower = -1, -math.inf
         for arm in range(history.arms):
             pulls, bracket = history.pulls[arm], brackets[arm]
-            if pulls > 0:
+            if pulls > 0 and history.stats[SUM][arm] / pulls >= best_lower:  # no bound exceeds its mean
                 threshold = bracket * math.log(2.0) + 2.0 * math.log(bracket) - math.log(self.delta)
                 lower = self.bracket_lower(history.stats[SUM][arm], pulls, threshold)
                 if best < 0 or beats(lower, pulls, arm, best_lower, history.pulls[best], best):
@@ -203,54 +204,6 @@ def arm_brackets(algorithm: BracketingUCB) -> tuple[int, ...]:
     memory = algorithm.scratch(1)
     algorithm.turn_clock(memory, algorithm.budget)
     return tuple(slot.bit_length() - 1 for slot in memory.slot_of[: memory.clock[_DRAWN]])
-
-
-def bracket_alpha(bracket: int, draw_level: float, delta_u: float) -> float:
-    """The alpha with (1 - alpha (1 - delta_u))^(2^r) = delta_A / (r (r + 1)): what bracket r can prove.
-
-    Examples
-    --------
-    >>> [round(bracket_alpha(bracket, 0.09, 0.1), 4) for bracket in (3, 5, 7)]
-    [0.5084, 0.1845, 0.0545]
-    """
-    level = draw_level / (bracket * (bracket + 1.0))
-    return -math.expm1(math.log(level) / 2**bracket) / (1.0 - delta_u)
-
-
-def brackets_opened(budget: int) -> int:
-    """How many brackets open within this many pulls: one at the start, and bracket l + 1 at pull l 2^l.
-
-    Examples
-    --------
-    >>> [brackets_opened(budget) for budget in (1, 2, 7, 8, 23, 24)]
-    [1, 2, 2, 3, 3, 4]
-    """
-    opened = 1
-    while opened * 2**opened <= budget:
-        opened += 1
-    return opened
-
-
-def arms_drawn(budget: int) -> int:
-    """How many arms the schedule draws within this many pulls.
-
-    Examples
-    --------
-    >>> [arms_drawn(budget) for budget in (1, 2, 3, 4, 5, 24)]
-    [1, 2, 3, 4, 4, 12]
-    """
-    visits: list[int] = []
-    turn, done = 0, 0
-    while done < budget:
-        visits.append(0)
-        opened = len(visits)
-        last = min(budget, opened * 2**opened - 1)  # the next bracket opens at the pull after
-        for offset in range(opened):
-            # turns after this one are turn + 1, ..., opened, 1, 2, ...
-            visits[(turn + offset) % opened] += (last - done - offset + opened - 1) // opened
-        turn = (turn + last - done - 1) % opened + 1
-        done = last
-    return sum(min(count, 2**bracket) for bracket, count in enumerate(visits, 1))
 
 
 def design(
