@@ -20,19 +20,22 @@ from topalpha.validate import require, whole
 WIDEST = 256
 
 
-def checked_budget(budget: int | None) -> int:
-    """The number of pulls that may be spent, which has no default.
+def checked_budget(budget: float | None) -> int:
+    """The number of pulls that may be spent, which has no default; the command line reads it as a real number.
 
     Examples
     --------
-    >>> checked_budget(100)
-    100
+    >>> checked_budget(100), checked_budget(100.0)
+    (100, 100)
     >>> checked_budget(None)
     Traceback (most recent call last):
     ValueError: budget must be given, as a whole number of pulls, got None
     """
-    require(budget is not None, "budget", "be given, as a whole number of pulls", budget)
-    return whole("budget", 0 if budget is None else budget)
+    if budget is None:
+        raise ValueError("budget must be given, as a whole number of pulls, got None")
+    if isinstance(budget, float) and budget.is_integer():
+        budget = int(budget)
+    return whole("budget", budget)  # type: ignore[arg-type]  # which refuses other reals
 
 
 def unit_rewards(family: RewardModel | None) -> RewardFamily:
