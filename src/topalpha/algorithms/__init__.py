@@ -7,10 +7,14 @@ from typing import Any
 from topalpha.algorithms import (
     al_q_ik,
     al_q_iu,
+    bucb,
     cc_lucb,
     cc_lucb_k,
     cc_lucb_streaming,
     cc_me,
+    d_ttts,
+    hyperband,
+    isha,
     joint_lucb,
     kl_lucb,
     kqp_1,
@@ -19,6 +23,7 @@ from topalpha.algorithms import (
     p2,
     p2_batched,
     p3,
+    siri,
 )
 from topalpha.core import Algorithm, Entry
 from topalpha.families import Normal
@@ -38,6 +43,11 @@ FIELD: tuple[Entry, ...] = (
     al_q_iu.ENTRY,
     cc_me.ENTRY,
     cc_lucb_streaming.ENTRY,
+    bucb.ENTRY,
+    siri.ENTRY,
+    isha.ENTRY,
+    hyperband.ENTRY,
+    d_ttts.ENTRY,
     kqp_1.ENTRY,
     cc_lucb_k.ENTRY,
 )
