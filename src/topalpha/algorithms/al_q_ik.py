@@ -24,11 +24,10 @@ from topalpha.algorithms.schedules_threshold import (
     expected_repetitions,
     repetitions,
     room,
-    unit_rewards,
 )
 from topalpha.core import Entry, History, Traits
 from topalpha.elimination import fold_block
-from topalpha.families import Bernoulli
+from topalpha.families import Bernoulli, unit_rewards
 from topalpha.rewards import RewardModel
 from topalpha.validate import fraction, positive, real, require, whole
 
@@ -120,7 +119,7 @@ def design(
     ValueError: threshold must be given: the mean that a fraction alpha of the arms reach, got None
     """
     alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    law = unit_rewards("al-q-ik", family)
+    law = unit_rewards(family)
     if threshold is None:
         raise ValueError("threshold must be given: the mean that a fraction alpha of the arms reach, got None")
     level = real("threshold", threshold)

@@ -27,11 +27,10 @@ from topalpha.algorithms.schedules_threshold import (
     repetitions,
     room,
     split,
-    unit_rewards,
 )
 from topalpha.core import SUM, Entry, History, Traits
 from topalpha.elimination import ALIVE, ROUND_PULLS, ROUND_SUM, keep_best, new_round, next_blocks, round_mean, survivor
-from topalpha.families import Bernoulli
+from topalpha.families import Bernoulli, unit_rewards
 from topalpha.rewards import RewardModel
 from topalpha.validate import fraction, positive, whole
 
@@ -185,7 +184,7 @@ def design(alpha: float, epsilon: float, delta: float, family: RewardModel | Non
     (1474, '1.46e+10')
     """
     alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    law = unit_rewards("al-q-iu", family)
+    law = unit_rewards(family)
     estimation = limit_estimation(alpha, 0.2 * epsilon, 0.5 * delta)
     tries = repetitions(0.5 * alpha, 0.8 * epsilon, 0.5 * delta, whole("k", k))
     made = ALQIU(

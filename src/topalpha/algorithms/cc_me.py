@@ -13,10 +13,10 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.algorithms.schedules_threshold import WIDTH, Halving, Memory, affordable, room, unit_rewards
+from topalpha.algorithms.schedules_threshold import WIDTH, Halving, Memory, affordable, room
 from topalpha.core import SUM, Entry, History, Traits
 from topalpha.elimination import ALIVE, FURTHER, fold_block, keep_best, new_round, next_blocks, round_mean, survivor
-from topalpha.families import Bernoulli
+from topalpha.families import Bernoulli, unit_rewards
 from topalpha.rewards import RewardModel
 from topalpha.rules import empirical_best
 from topalpha.validate import choice, fraction, positive
@@ -183,7 +183,7 @@ def design(
     39
     """
     alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    law = unit_rewards("cc-me", family)
+    law = unit_rewards(family)
     made = CCME(
         alpha=alpha,
         epsilon=epsilon,

@@ -14,8 +14,9 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.algorithms.fixed_budget import checked_budget, unit_rewards
+from topalpha.algorithms.fixed_budget import checked_budget
 from topalpha.core import SUM, WAIT, Entry, History, Traits
+from topalpha.families import unit_rewards
 from topalpha.rewards import RewardFamily, RewardModel
 from topalpha.tournament import beats
 from topalpha.validate import fraction, positive, whole

@@ -14,8 +14,6 @@ from typing import NamedTuple, Protocol
 from topalpha.contests import PRINTED, TIGHT, contest_pulls, last_arm, play_rounds
 from topalpha.core import History
 from topalpha.elimination import ALIVE, FURTHER, new_round, next_blocks, round_mean, set_size
-from topalpha.families import Bernoulli, checked, describe
-from topalpha.rewards import RewardFamily, RewardModel
 from topalpha.validate import choice, fraction, positive, require
 
 #: How many numbers of ``History.state`` a contest uses, from its place on.
@@ -231,24 +229,6 @@ def exponential_gap(epsilon: float, delta: float, pulls: str) -> ExponentialGap:
 
 #: Solvers whose contests always take the same number of pulls, by name.
 ROUNDS: dict[str, Callable[[float, float, str], Rounds]] = {"median": median, "uniform": uniform}
-
-
-def unit_rewards(family: RewardModel | None) -> RewardFamily:
-    """The family, Bernoulli if there is none; an error unless it is that of rewards in [0, 1].
-
-    Examples
-    --------
-    >>> unit_rewards(None)
-    Bernoulli(highest=1.0)
-    >>> from topalpha.families import Gaussian
-    >>> unit_rewards(Gaussian(0.5))
-    Traceback (most recent call last):
-    ValueError: family must be bernoulli, which covers all rewards in [0, 1], got 'gaussian(sigma=0.5)'
-    """
-    law = checked(family)
-    condition = "be bernoulli, which covers all rewards in [0, 1]"
-    require(isinstance(law, Bernoulli), "family", condition, describe(law))
-    return law
 
 
 def target(alpha: float, epsilon: float, delta: float) -> tuple[float, float, float]:

@@ -11,44 +11,27 @@ from collections.abc import Iterable
 
 from topalpha.core import SUM, History
 from topalpha.elimination import ALIVE, ROUND_PULLS, survivor
-from topalpha.families import Bernoulli, checked
-from topalpha.rewards import RewardFamily, RewardModel
 from topalpha.tournament import beats
-from topalpha.validate import require, whole
+from topalpha.validate import whole
 
 #: One plan of an elimination names this many arms at most: rounds of thousands of arms are planned in few scans.
 WIDEST = 256
 
 
-def checked_budget(budget: float | None) -> int:
-    """The number of pulls that may be spent, which has no default; the command line reads it as a real number.
+def checked_budget(budget: int | None) -> int:
+    """The number of pulls that may be spent, which has no default.
 
     Examples
     --------
-    >>> checked_budget(100), checked_budget(100.0)
-    (100, 100)
+    >>> checked_budget(100)
+    100
     >>> checked_budget(None)
     Traceback (most recent call last):
     ValueError: budget must be given, as a whole number of pulls, got None
     """
     if budget is None:
         raise ValueError("budget must be given, as a whole number of pulls, got None")
-    if isinstance(budget, float) and budget.is_integer():
-        budget = int(budget)
-    return whole("budget", budget)  # type: ignore[arg-type]  # which refuses other reals
-
-
-def unit_rewards(family: RewardModel | None) -> RewardFamily:
-    """The family, if its rewards lie in [0, 1].
-
-    Examples
-    --------
-    >>> unit_rewards(None)
-    Bernoulli(highest=1.0)
-    """
-    law = checked(family)
-    require(isinstance(law, Bernoulli), "family", "be bernoulli, which covers all rewards in [0, 1]", law)
-    return law
+    return whole("budget", budget)
 
 
 def halvings(arms: int) -> int:

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.algorithms.fixed_budget import WIDEST, best_of_set, checked_budget, drop_bound, unit_rewards
+from topalpha.algorithms.fixed_budget import WIDEST, best_of_set, checked_budget, drop_bound
 from topalpha.core import Entry, History, Traits
 from topalpha.elimination import FURTHER, fold_block, keep_best, new_round, next_blocks
+from topalpha.families import unit_rewards
 from topalpha.rewards import RewardFamily, RewardModel
 from topalpha.validate import fraction, positive, whole
 

@@ -20,10 +20,10 @@ from topalpha.algorithms.fixed_budget import (
     drop_bound,
     halvings,
     most_arms,
-    unit_rewards,
 )
 from topalpha.core import Entry, History, Traits
 from topalpha.elimination import FURTHER, fold_block, keep_best, new_round, next_blocks
+from topalpha.families import unit_rewards
 from topalpha.rewards import RewardFamily, RewardModel
 from topalpha.validate import choice, fraction, positive, require, whole
 

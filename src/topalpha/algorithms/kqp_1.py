@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.algorithms.finite_solvers import ROUNDS, countable, target, unit_rewards
+from topalpha.algorithms.finite_solvers import ROUNDS, countable, target
 from topalpha.algorithms.p2 import WIDTH, Memory
 from topalpha.algorithms.p3 import COPY_ARMS, COPY_DELTA, TOURNAMENT_NUMBERS, Copies, copies_of_p2
 from topalpha.contests import arms_to_see
 from topalpha.core import SUM, Entry, History, Traits
 from topalpha.elimination import ALIVE, FURTHER, fold_block
+from topalpha.families import unit_rewards
 from topalpha.rewards import RewardFamily, RewardModel
 from topalpha.rules import empirical_best
 from topalpha.validate import choice, require, whole

@@ -19,11 +19,11 @@ from topalpha.algorithms.finite_solvers import (
     median,
     target,
     uniform,
-    unit_rewards,
 )
 from topalpha.contests import last_arm
 from topalpha.core import SUM, Algorithm, Entry, History, Traits
 from topalpha.elimination import fold_block
+from topalpha.families import unit_rewards
 from topalpha.rewards import RewardFamily, RewardModel
 from topalpha.rules import empirical_best
 from topalpha.theory import arms_paper, arms_tight

@@ -11,11 +11,12 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.algorithms.finite_solvers import NUMBERS, ROUNDS, Rounds, countable, target, unit_rewards
+from topalpha.algorithms.finite_solvers import NUMBERS, ROUNDS, Rounds, countable, target
 from topalpha.algorithms.p2 import WIDTH, Memory
 from topalpha.contests import last_arm
 from topalpha.core import SUM, Entry, History, Traits
 from topalpha.elimination import FURTHER, fold_block
+from topalpha.families import unit_rewards
 from topalpha.rewards import RewardFamily, RewardModel
 from topalpha.rules import empirical_best
 from topalpha.theory import arms_paper, arms_tight

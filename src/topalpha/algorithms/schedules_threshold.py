@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 
 from topalpha.core import SUM, History
 from topalpha.elimination import FURTHER, keep_best, new_round, next_blocks, round_mean, survivor
-from topalpha.families import Bernoulli, checked_model, describe
-from topalpha.rewards import RewardModel
 from topalpha.rules import empirical_best
 from topalpha.validate import require
 
@@ -192,23 +190,6 @@ def split(total: float, costs: Sequence[float], shares: Sequence[float]) -> list
     roots = [math.cbrt(cost / share) for cost, share in zip(costs, shares, strict=True)]
     whole = math.fsum(share * root for share, root in zip(shares, roots, strict=True))
     return [total * root / whole for root in roots]
-
-
-def unit_rewards(name: str, family: RewardModel | None) -> Bernoulli:
-    """The family, Bernoulli if there is none; the proofs are for rewards between 0 and 1, which that stands for.
-
-    Examples
-    --------
-    >>> from topalpha.families import Gaussian
-    >>> unit_rewards("cc-me", Gaussian())
-    Traceback (most recent call last):
-    ValueError: family must be bernoulli for cc-me, whose proof is for rewards between 0 and 1, got 'gaussian'
-    """
-    law = checked_model(family)
-    if not isinstance(law, Bernoulli):
-        condition = f"be bernoulli for {name}, whose proof is for rewards between 0 and 1"
-        raise ValueError(f"family must {condition}, got {describe(law)!r}")
-    return law
 
 
 def affordable(pulls: float, epsilon: float) -> None:

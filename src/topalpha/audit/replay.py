@@ -112,7 +112,13 @@ def matrix(full: bool = False) -> Iterator[tuple[Algorithm, Reservoir]]:
                 continue
             law = parse(reservoir if entry.knowledge is None else _KNOWN[text])
             for options in choices:
-                yield _affordable(entry, law, epsilon, parse_family(text), options | budget), law
+                try:
+                    algorithm = _affordable(entry, law, epsilon, parse_family(text), options | budget)
+                except ValueError:
+                    if not options or text == "bernoulli":
+                        raise
+                    continue  # an option that is for rewards in [0, 1] only
+                yield algorithm, law
 
 
 def _affordable(entry: Entry, law: Reservoir, epsilon: float, family: Any, options: dict[str, Any]) -> Algorithm:

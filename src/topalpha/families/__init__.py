@@ -173,3 +173,20 @@ def checked(family: RewardModel | None) -> RewardFamily:
         condition = "be a one-parameter family for kl-lucb and lucb++; use cc-lucb"
         raise ValueError(f"family must {condition}, got {describe(model)!r}")
     return model
+
+
+def unit_rewards(family: RewardModel | None) -> Bernoulli:
+    """Bernoulli rewards, which stand for any rewards between 0 and 1: what Hoeffding's inequality speaks of.
+
+    Examples
+    --------
+    >>> unit_rewards(None)
+    Bernoulli(highest=1.0)
+    >>> unit_rewards(Gaussian(0.5))
+    Traceback (most recent call last):
+    ValueError: family must be bernoulli, which covers all rewards in [0, 1], got 'gaussian(0.5)'
+    """
+    model = checked_model(family)
+    if not isinstance(model, Bernoulli):
+        raise ValueError(f"family must be bernoulli, which covers all rewards in [0, 1], got {describe(model)!r}")
+    return model
