@@ -1,9 +1,9 @@
 """jhr: the most biased coin with nothing known; Jamieson, Haas and Recht (NIPS 2016).
 
 The reservoir has two means, but neither they nor the share of the higher one are known. Guesses (share, gap) are tried
-in turn. For each, the lower mean is estimated from a few fresh arms, and a line is drawn half a gap above it; then fresh
-arms are tossed one after the other until the sum of their rewards leaves the line far enough behind (return the arm),
-falls behind it (drop the arm), or takes too long.
+in turn. For each, the lower mean is estimated from a few fresh arms, and a line is drawn half a gap above it; then
+fresh arms are tossed one after the other until the sum of their rewards leaves the line far enough behind (return the
+arm), falls behind it (drop the arm), or takes too long.
 
 The arm returned has the lower mean with probability at most delta, for every two-point reservoir, and the expected
 number of tosses is finite (docs/field/biased_coin.md, B). On other reservoirs nothing is proved. It makes no use of
@@ -155,7 +155,7 @@ def design(
     """The algorithm of Jamieson, Haas and Recht, for rewards in [0, 1] on a two-point reservoir.
 
     With ``generous`` it takes the constants that the paper is said to have (docs/field/biased_coin.md, B.4): they are
-    sound too, and make it some twenty times slower. ``arms``, how many it draws at first, is what the first guess
+    sound too, and make it some fourteen times slower. ``arms``, how many it draws at first, is what the first guess
     wants.
 
     Examples
