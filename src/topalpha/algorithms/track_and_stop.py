@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # The one number of the state: the answer, from 1.
 _ANSWER = 0
+# Variances are kept above this, so that no product of them underflows.
+_LEAST = 1e-100
 
 
 class TrackAndStop(NamedTuple):
@@ -68,16 +70,17 @@ class TrackAndStop(NamedTuple):
     def proportions(self, history: History, memory: Any, answer: int) -> None:
         """Write the proportions w for this answer into ``memory.draws``, with the answer's own as 1.
 
-        With variances v and D_j = p_i - p_j + epsilon, Gaussian costs are W_ij(w) = D_j^2 / (2 (v_i/w_i + v_j/w_j)).
-        At the optimum all are equal, w_j = v_j / (D_j^2 s - v_i) for some s, and sum_j v_i w_j^2 / v_j = 1. The sum F
+        With variances v and D_j = p_i - p_j + epsilon, Gaussian costs are W_ij(w) = D_j^2 / (2 (v_i/w_i + v_j/w_j));
+        v_j is taken two thirds of the way to p_i, where most of the cost is. At the optimum all are equal, w_j = v_j / (D_j^2 s - v_i) for some s, and sum_j v_i w_j^2 / v_j = 1. The sum F
         falls in s and 1 / sqrt(F) is concave: Newton's iteration from a point where F >= 1 rises to the root.
         """
-        own = self.family.spread(history.stats[SUM][answer], history.pulls[answer])
+        own = max(self.family.spread(history.stats[SUM][answer], history.pulls[answer]), _LEAST)
         scale = 0.0
         for arm in range(history.arms):
             if arm != answer:
                 gap = memory.means[answer] - memory.means[arm] + self.epsilon
-                variance = self.family.spread(history.stats[SUM][arm], history.pulls[arm])
+                between = (memory.means[arm] + 2.0 * memory.means[answer]) / 3.0
+                variance = max(self.family.spread(between * history.pulls[arm], history.pulls[arm]), _LEAST)
                 memory.draws[arm] = variance
                 scale = max(scale, (own + math.sqrt(own * variance)) / (gap * gap))
         for _ in range(20):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from topalpha.algorithms.pair_design import pair_claims, pair_target
 from topalpha.core import SUM, WAIT, Claim, Entry, History, Traits
 from topalpha.families import Bernoulli, describe
-from topalpha.glr import PairMemory, count_reward, pair_memory, recall, separated
+from topalpha.glr import PairMemory, closest_rival, count_reward, pair_memory, recall, separated
 from topalpha.rewards import RewardFamily, RewardModel
 from topalpha.rules import query_fresh, recall_leader, settled_leader, unseen
 from topalpha.validate import fraction, whole
@@ -31,8 +31,8 @@ class TTTS(NamedTuple):
     """Top two Thompson sampling; build it with :func:`design`.
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/finite_solvers.md, 2).
-    ``leader_share`` is beta; ``resamples`` is how many samples are tried for a challenger before the second best arm of
-    the last one is taken.
+    ``leader_share`` is beta; ``resamples`` is how many samples are tried for a challenger before the rival of least
+    transportation cost is taken.
     """
 
     alpha: float
@@ -57,22 +57,17 @@ class TTTS(NamedTuple):
         """Update N_a, the sum, and what follows from them."""
         count_reward(self.family, history, memory, arm, reward)
 
-    def posterior_best(self, history: History, rng: Generator, other_than: int) -> tuple[int, int]:
-        """One sample of all means: its best arm, and its best arm other than ``other_than``."""
+    def posterior_best(self, history: History, rng: Generator) -> int:
+        """The best arm of one sample of all means."""
         best = -1
         best_draw = -1.0
-        other = -1
-        other_draw = -1.0
         for arm in range(history.arms):
             total = history.stats[SUM][arm]
             draw = rng.beta(1.0 + total, 1.0 + history.pulls[arm] - total)
             if draw > best_draw:
                 best = arm
                 best_draw = draw
-            if arm != other_than and draw > other_draw:
-                other = arm
-                other_draw = draw
-        return best, other
+        return best
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
         """Draw n arms, pull each once; then pull a top arm of a posterior sample until the best one is separated."""
@@ -85,16 +80,17 @@ class TTTS(NamedTuple):
         leader = settled_leader(memory.leaders[1], memory.means, history.state, _LEADER)
         if separated(self.family, history, memory, leader, self.epsilon, self.threshold):
             return 0
-        first = self.posterior_best(history, rng, -1)[0]
+        first = self.posterior_best(history, rng)
         batch[0] = first
         if rng.random() >= self.leader_share:
             second = first
-            other = first
             tries = 0
             while second == first and tries < self.resamples:
-                second, other = self.posterior_best(history, rng, first)
+                second = self.posterior_best(history, rng)
                 tries += 1
-            batch[0] = other
+            if second == first:
+                second = closest_rival(self.family, history, memory, first, self.epsilon, 0.0)
+            batch[0] = second
         return 1
 
     def recommend(self, history: History, memory: Any) -> int:
@@ -135,8 +131,8 @@ def design(
     beta
         How often the leader of a sample is pulled.
     resamples
-        How many samples are tried for a challenger; the source tries for ever, which takes long once one arm is
-        clearly best.
+        How many samples are tried for a challenger before the rival of least transportation cost is taken; the source
+        tries for ever, which takes long once one arm is clearly best.
     pool
         The size of a finite list of candidates that arms are drawn from without replacement; 0 for an endless pool.
 
