@@ -103,6 +103,17 @@ def test_costs_that_can_be_written_down():
     )
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 1e-300, 1e-15, 1e-9, 1e-3])
+def test_the_cost_where_variances_vanish(epsilon):
+    """An average of 0 or 1: the slope is 0 at an end of the range that is not the minimiser."""
+    for mean, rival in ((1.0, 0.8), (0.3, 0.0), (1.0, 0.0)):
+        true = brute_force(Bernoulli(), mean, 23, rival, 19, epsilon)
+        assert true * (1.0 - 1e-6) < transport(Bernoulli(), mean, 23, rival, 19, epsilon) < true
+    for family, mean, rival in ((Poisson(3.0), 2.0, 0.0), (Mirrored(Poisson(3.0)), 0.0, -2.0)):
+        true = brute_force(family, mean, 23, rival, 19, epsilon)
+        assert true * (1.0 - 1e-6) < transport(family, mean, 23, rival, 19, epsilon) < true
+
+
 def test_rounding_is_on_the_safe_side_even_where_means_are_huge():
     """Means of 1e9 with gaps of 1 leave 7 digits; the cost must still not exceed that of the exact numbers."""
     exact = (1.0 + 0.5) ** 2 / (2.0 * (1.0 / 40 + 1.0 / 30))
@@ -138,12 +149,10 @@ def test_a_run_stops_when_the_evidence_is_there_and_not_later(name):
     pulls, totals = list(last.pulls), list(last.stats[0])
     now = weakest_evidence(pulls, totals, last.arm, 0.25)
     assert now > algorithm.threshold - 1e-6
-    back = 0
     for _ in range(algorithm.traits.width):  # the round before
         step = record.pop()
         pulls[step.arm] -= 1
         totals[step.arm] -= step.reward
-        back += 1
     means = [total / count for total, count in zip(totals, pulls, strict=True)]
     if name != "track-and-stop":
         leaders = [arm for arm, mean in enumerate(means) if mean == max(means)]
@@ -175,8 +184,8 @@ def test_the_likelihood_ratio_stops_before_intervals_separate():
         upper, lower = intervals.upper_bound(history, None, 1), intervals.lower_bound(history, None, 0)
         return upper - lower <= 0.1
 
-    assert first(ratio) == 140
-    assert first(overlap) == 190
+    assert first(ratio) == first(lambda n: weakest_evidence([n, n], [0.7 * n, 0.5 * n], 0, 0.1) >= pairs.threshold)
+    assert (first(ratio), first(overlap)) == (130, 180)
 
 
 @pytest.mark.statistical
@@ -266,7 +275,7 @@ def test_what_else_designs_refuse():
     assert design("glr", 0.1, 0.1, 1e-13, Gaussian()).threshold < 39.0
     with pytest.raises(ValueError, match="delta must not be so small"):
         design("glr", 0.1, 0.1, 1e-15, Gaussian())
-    with pytest.raises(ValueError, match="stick must be at least 0 and below 1, got 1.0"):
+    with pytest.raises(ValueError, match="stick must be at least 0 and below 1, got"):
         design("track-and-stop", 0.1, 0.1, 0.1, stick=1.0)
     with pytest.raises(ValueError, match="beta must lie strictly between 0 and 1"):
         design("ttts", 0.1, 0.1, 0.1, beta=1.0)
@@ -364,12 +373,15 @@ def test_ugape_pulls_the_wider_of_the_least_gap_index_and_its_rival():
         gaps = [max(uppers[:k] + uppers[k + 1 :]) - lowers[k] for k in range(algorithm.arms)]
         candidate = algorithm.recommend(history, memory)
         assert gaps[candidate] == min(gaps)
-        rival = max((arm for arm in range(algorithm.arms) if arm != candidate), key=lambda arm: uppers[arm])
+        rival = max(
+            (arm for arm in range(algorithm.arms) if arm != candidate), key=lambda arm: (uppers[arm], -pulls[arm])
+        )
         widths = [upper - lower for upper, lower in zip(uppers, lowers, strict=True)]
         assert widths[batch[0]] == max(widths[candidate], widths[rival])
         assert widths[batch[0]] >= gaps[candidate] > 0.01  # Proposition 1
         seen.add((batch[0] == candidate, uppers[candidate] == max(uppers)))
-    assert len(seen) == 4
+    # a candidate that is not the arm of largest U has an interval inside that one's
+    assert seen == {(False, False), (False, True), (True, True)}
 
 
 def test_ugape_respects_its_sure_cap():
@@ -448,7 +460,10 @@ def test_track_and_stop_proportions_solve_the_gaussian_problem():
     assert shares[0] ** 2 == pytest.approx((shares[1:] ** 2).sum(), rel=1e-5)
     tries = [
         minimize(
-            lambda free: -cost(np.exp(free) / np.exp(free).sum()).min(), start, method="Nelder-Mead", options={"maxiter": 4000}
+            lambda free: -cost(np.exp(free) / np.exp(free).sum()).min(),
+            start,
+            method="Nelder-Mead",
+            options={"maxiter": 4000},
         )
         for start in (np.log(shares) + 0.3, np.zeros(5))
     ]

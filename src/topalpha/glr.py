@@ -112,6 +112,78 @@ def slope(
     return pulls * (point - mean) * family.variance(moved) + rival_pulls * (moved - rival_mean) * family.variance(point)
 
 
+def enclose(
+    family: RewardFamily,
+    low: float,
+    high: float,
+    mean: float,
+    pulls: float,
+    rival_mean: float,
+    rival_pulls: float,
+    gap: float,
+) -> tuple[float, float]:
+    """An interval within [low, high] that contains the minimiser of N_i d(p_i, x) + N_j d(p_j, x + gap).
+
+    By regula falsi; an end that stays put is given half its weight (Illinois).
+
+    Examples
+    --------
+    >>> from topalpha.families import Bernoulli
+    >>> left, right = enclose(Bernoulli(), 0.1, 0.7, 0.7, 50, 0.3, 50, 0.2)
+    >>> left <= 0.4 <= right, right - left < 1e-8
+    (True, True)
+    """
+    below = slope(family, low, mean, pulls, rival_mean, rival_pulls, gap)
+    above = slope(family, high, mean, pulls, rival_mean, rival_pulls, gap)
+    # A variance may vanish at an end, and with it the slope: an end is the minimiser only if the sign says so.
+    if above < 0.0:
+        return high, high
+    if below > 0.0:
+        return low, low
+    left = low
+    right = high
+    span = high - low
+    tolerance = _ENCLOSURE * span
+    side = 0
+    point = low
+    slow = False
+    for index in range(100):
+        if index % 4 == 3:  # where chords do not help, halve the range
+            slow = right - left > 0.25 * span
+            span = right - left
+        before = point
+        point = 0.5 * (left + right)
+        if above > below and not slow:
+            chord = (left * above - right * below) / (above - below)
+            if left < chord < right:
+                point = chord
+        value = slope(family, point, mean, pulls, rival_mean, rival_pulls, gap)
+        if value <= 0.0:
+            left = point
+            below = value
+            above *= 0.5 if side < 0 else 1.0
+            side = -1
+        else:
+            right = point
+            above = value
+            below *= 0.5 if side > 0 else 1.0
+            side = 1
+        # One end came close; let the other follow.
+        if abs(point - before) <= 0.25 * tolerance and right - left > 2.0 * tolerance:
+            probe = left + tolerance if side < 0 else right - tolerance
+            value = slope(family, probe, mean, pulls, rival_mean, rival_pulls, gap)
+            if value <= 0.0:
+                left = probe
+                below = value
+            else:
+                right = probe
+                above = value
+            slow = True
+        if right - left <= 2.0 * tolerance:
+            break
+    return left, right
+
+
 def transport(
     family: RewardFamily, mean: float, pulls: float, rival_mean: float, rival_pulls: float, epsilon: float
 ) -> float:
@@ -126,7 +198,7 @@ def transport(
     >>> round(transport(Gaussian(1.0), 1.0, 4, 0.0, 2, 0.5), 6), 1.5**2 / (2 * (1 / 4 + 1 / 2))
     (1.5, 1.5)
     >>> round(transport(Bernoulli(), 0.8, 50, 0.6, 30, 0.1), 6)
-    3.842651
+    4.235524
     >>> transport(Bernoulli(), 0.5, 50, 0.7, 30, 0.1)
     0.0
     """
@@ -137,55 +209,10 @@ def transport(
     high = min(mean, family.highest - gap)
     if high < family.lowest:
         return math.inf  # no two means differ by so much
-    left = low
+    left = high
     right = high
     if low < high:
-        below = slope(family, low, mean, pulls, rival_mean, rival_pulls, gap)
-        above = slope(family, high, mean, pulls, rival_mean, rival_pulls, gap)
-        if above <= 0.0:
-            left = high
-        elif below >= 0.0:
-            right = low
-        else:
-            tolerance = _ENCLOSURE * (high - low)
-            side = 0
-            point = low
-            for _ in range(100):  # regula falsi; an end that stays put is given half its weight (Illinois)
-                before = point
-                point = (left * above - right * below) / (above - below)
-                if not left < point < right:
-                    point = 0.5 * (left + right)
-                value = slope(family, point, mean, pulls, rival_mean, rival_pulls, gap)
-                if value <= 0.0:
-                    left = point
-                    below = value
-                    if side < 0:
-                        above *= 0.5
-                    side = -1
-                else:
-                    right = point
-                    above = value
-                    if side > 0:
-                        below *= 0.5
-                    side = 1
-                if right - left <= tolerance or abs(point - before) <= 0.25 * tolerance:
-                    break
-            while right - left > 2.0 * tolerance:  # one end came close, the other must follow
-                if side < 0:
-                    point = left + tolerance
-                    if slope(family, point, mean, pulls, rival_mean, rival_pulls, gap) >= 0.0:
-                        right = point
-                    else:
-                        left = point
-                else:
-                    point = right - tolerance
-                    if slope(family, point, mean, pulls, rival_mean, rival_pulls, gap) <= 0.0:
-                        left = point
-                    else:
-                        right = point
-                tolerance *= 2.0
-    else:
-        left = high
+        left, right = enclose(family, low, high, mean, pulls, rival_mean, rival_pulls, gap)
     cost = pulls * family.divergence(mean, right)
     cost += rival_pulls * family.divergence(rival_mean, min(left + gap, family.highest))
     return _SHRINK * cost
@@ -200,9 +227,9 @@ def separation(family: RewardFamily, history: History, memory: Any, leader: int,
     >>> history, memory = History(80, 2, [50, 30], [[40.0, 18.0]], []), pair_memory(2)
     >>> recall(Bernoulli(), history, memory)
     >>> round(separation(Bernoulli(), history, memory, 0, 1, 0.1), 6)
-    -0.28413
+    0.111895
     """
-    spent = memory.redundancies[leader] + memory.redundancies[rival]
+    spent: float = memory.redundancies[leader] + memory.redundancies[rival]
     if spent == math.inf:
         return -math.inf
     pulls = history.pulls[leader]
@@ -223,7 +250,7 @@ def separated(
     >>> from topalpha.families import Bernoulli
     >>> history, memory = History(80, 2, [50, 30], [[40.0, 18.0]], []), pair_memory(2)
     >>> recall(Bernoulli(), history, memory)
-    >>> separated(Bernoulli(), history, memory, 0, 0.1, -0.3), separated(Bernoulli(), history, memory, 0, 0.1, -0.2)
+    >>> separated(Bernoulli(), history, memory, 0, 0.1, 0.1), separated(Bernoulli(), history, memory, 0, 0.1, 0.2)
     (True, False)
     """
     rival = memory.rival[0]

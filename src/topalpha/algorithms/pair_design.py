@@ -62,8 +62,9 @@ def pair_claims(target: Any, history: History, arm: int) -> list[Claim]:
     >>> [(claim.alpha, round(claim.epsilon, 4)) for claim in pair_claims(target, history, 0)]
     [(0.6, 0.0)]
     >>> [(claim.alpha, round(claim.epsilon, 4)) for claim in pair_claims(target, history, 1)]
-    [(0.6, 0.4293)]
+    [(0.6, 0.4378)]
     """
+    target = PairTarget(*target[: len(PairTarget._fields)])
     if history.arms < target.arms or unseen(history.pulls, history.arms):
         return []
     memory = pair_memory(history.arms)
@@ -75,7 +76,7 @@ def pair_claims(target: Any, history: History, arm: int) -> list[Claim]:
     return [Claim(target.alpha, epsilon)] if epsilon < math.inf else []
 
 
-def _enough(target: Any, history: History, memory: Any, arm: int, rival: int, least: float) -> float:
+def _enough(target: PairTarget, history: History, memory: Any, arm: int, rival: int, least: float) -> float:
     """At least ``least``, and so much that the rival is not that much better."""
 
     def shown(epsilon: float) -> bool:

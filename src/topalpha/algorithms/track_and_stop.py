@@ -71,8 +71,9 @@ class TrackAndStop(NamedTuple):
         """Write the proportions w for this answer into ``memory.draws``, with the answer's own as 1.
 
         With variances v and D_j = p_i - p_j + epsilon, Gaussian costs are W_ij(w) = D_j^2 / (2 (v_i/w_i + v_j/w_j));
-        v_j is taken two thirds of the way to p_i, where most of the cost is. At the optimum all are equal, w_j = v_j / (D_j^2 s - v_i) for some s, and sum_j v_i w_j^2 / v_j = 1. The sum F
-        falls in s and 1 / sqrt(F) is concave: Newton's iteration from a point where F >= 1 rises to the root.
+        v_j is taken two thirds of the way to p_i, where most of the cost is. At the optimum all costs are equal,
+        w_j = v_j / (D_j^2 s - v_i) for some s, and sum_j v_i w_j^2 / v_j = 1. The sum F falls in s and 1 / sqrt(F) is
+        concave: Newton's iteration from a point where F >= 1 rises to the root.
         """
         own = max(self.family.spread(history.stats[SUM][answer], history.pulls[answer]), _LEAST)
         scale = 0.0
