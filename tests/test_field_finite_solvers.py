@@ -315,8 +315,8 @@ PINNED = {
     "eb-tc slack": (104, 3),
     "ttts": (38, 3),
     "ttts other": (98, 3),
-    "track-and-stop": (81, 3),
-    "track-and-stop ties": (517, 0),
+    "track-and-stop": (69, 3),
+    "track-and-stop ties": (211, 0),
     "track-and-stop gaussian": (84, 3),
 }
 

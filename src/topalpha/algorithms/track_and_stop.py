@@ -71,17 +71,23 @@ class TrackAndStop(NamedTuple):
         """Write the proportions w for this answer into ``memory.draws``, with the answer's own as 1.
 
         With variances v and D_j = p_i - p_j + epsilon, Gaussian costs are W_ij(w) = D_j^2 / (2 (v_i/w_i + v_j/w_j));
-        v_j is taken two thirds of the way to p_i, where most of the cost is. At the optimum all costs are equal,
+        v_i and v_j are taken two thirds of the way to p_i - epsilon/2 and to p_i + epsilon/2: most of a cost arises
+        near the far end, and that is about where the two meet. At the optimum all costs are equal,
         w_j = v_j / (D_j^2 s - v_i) for some s, and sum_j v_i w_j^2 / v_j = 1. The sum F falls in s and 1 / sqrt(F) is
         concave: Newton's iteration from a point where F >= 1 rises to the root.
         """
-        own = max(self.family.spread(history.stats[SUM][answer], history.pulls[answer]), _LEAST)
+        pulls = history.pulls[answer]
+        lowered = max(memory.means[answer] - self.epsilon / 3.0, self.family.lowest)
+        own = max(self.family.spread(lowered * pulls, pulls), self.family.spread(history.stats[SUM][answer], pulls))
+        own = max(own, _LEAST)
         scale = 0.0
         for arm in range(history.arms):
             if arm != answer:
                 gap = memory.means[answer] - memory.means[arm] + self.epsilon
-                between = (memory.means[arm] + 2.0 * memory.means[answer]) / 3.0
-                variance = max(self.family.spread(between * history.pulls[arm], history.pulls[arm]), _LEAST)
+                raised = (memory.means[arm] + 2.0 * memory.means[answer]) / 3.0
+                if raised + self.epsilon / 3.0 < self.family.highest:
+                    raised += self.epsilon / 3.0
+                variance = max(self.family.spread(raised * history.pulls[arm], history.pulls[arm]), _LEAST)
                 memory.draws[arm] = variance
                 scale = max(scale, (own + math.sqrt(own * variance)) / (gap * gap))
         for _ in range(20):
