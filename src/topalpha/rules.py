@@ -75,6 +75,21 @@ def settled_leader(best: int, means: Sequence[float], state: MutableSequence[flo
     return leader
 
 
+def recall_leader(history: History, place: int) -> int:
+    """The arm that ``history.state[place]`` remembers (from 1), or the empirical best one if it remembers none.
+
+    Examples
+    --------
+    >>> recall_leader(History(2, 2, [1, 1], [[0.0, 1.0]], [1.0]), 0)
+    0
+    >>> recall_leader(History(2, 2, [1, 1], [[0.0, 1.0]], [0.0]), 0)
+    1
+    """
+    if history.state[place] > 0.0:
+        return int(history.state[place]) - 1
+    return empirical_best(history.stats[SUM], history.pulls, history.arms)
+
+
 def unseen(pulls: Sequence[int], arms: int) -> bool:
     """Whether some of the first ``arms`` arms has no reward yet.
 

@@ -13,6 +13,8 @@ from topalpha.algorithms import (
     cc_lucb_streaming,
     cc_me,
     d_ttts,
+    eb_tc,
+    glr,
     hyperband,
     isha,
     jhr,
@@ -26,6 +28,9 @@ from topalpha.algorithms import (
     p2_batched,
     p3,
     siri,
+    track_and_stop,
+    ttts,
+    ugape,
 )
 from topalpha.core import Algorithm, Entry
 from topalpha.families import Normal
@@ -47,6 +52,11 @@ FIELD: tuple[Entry, ...] = (
     cc_lucb_streaming.ENTRY,
     likelihood_toss.ENTRY,
     jhr.ENTRY,
+    ugape.ENTRY,
+    glr.ENTRY,
+    eb_tc.ENTRY,
+    ttts.ENTRY,
+    track_and_stop.ENTRY,
     bucb.ENTRY,
     siri.ENTRY,
     isha.ENTRY,

@@ -109,6 +109,8 @@ def _applies(entry: Entry, case: Case) -> bool:
     """Whether the algorithm has something to say about such rewards and such a reservoir."""
     if entry.rewards == "unit" and case.family != "bernoulli":
         return False
+    if entry.knowledge is not None and case.rewards is not None:
+        return False  # one that knows the law of the rewards is right about that law only
     try:
         prior_knowledge(entry.name, parse(case.reservoir), case.alpha, case.epsilon)
     except ValueError:
