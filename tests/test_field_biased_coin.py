@@ -105,7 +105,7 @@ def test_a_family_without_such_a_mean_is_refused():
         design("likelihood-toss", 0.1, 0.1, 0.1, Exponential(3.0), low=0.0, high=1.0, share=0.1)
     with pytest.raises(ValueError, match="high must be a mean that mirrored"):
         design("likelihood-toss", 0.1, 0.1, 0.1, Mirrored(Exponential(3.0)), low=-1.0, high=0.0, share=0.1)
-    with pytest.raises(ValueError, match="family must be bernoulli for jhr"):
+    with pytest.raises(ValueError, match="family must be bernoulli, which covers"):
         design("jhr", 0.1, 0.1, 0.1, Gaussian(1.0))
 
 

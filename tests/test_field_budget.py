@@ -76,10 +76,9 @@ def test_nothing_is_called_proved(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_designs_refuse_with_one_sentence(name):
     check_design(entry(name).design, budget=50)
-    for wrong in (None, 0, -1, 2.5, 0.0, math.inf, math.nan, True, "many"):
+    for wrong in (None, 0, -1, 2.5, 50.0, 0.0, math.inf, math.nan, True, "many"):
         with pytest.raises(ValueError, match=r"^budget must be .*, got "):
             made(name, wrong)
-    assert made(name, 50.0) == made(name, 50)
     if name in UNIT:
         with pytest.raises(ValueError, match=r"^family must be bernoulli"):
             design(name, 0.1, 0.1, 0.1, Gaussian(0.5), budget=50)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topalpha.algorithms.likelihood_toss import two_point
 from topalpha.core import SUM, WAIT, Entry, History, Traits
-from topalpha.families import Bernoulli, checked_model, describe
+from topalpha.families import Bernoulli, unit_rewards
 from topalpha.rewards import RewardModel
 from topalpha.rules import empirical_best
 from topalpha.validate import fraction, positive
@@ -164,9 +164,7 @@ def design(
     (11, 14)
     """
     alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    law = checked_model(family)
-    if not isinstance(law, Bernoulli):
-        raise ValueError(f"family must be bernoulli for jhr, which takes any rewards in [0, 1], got {describe(law)!r}")
+    law = unit_rewards(family)
     scouts = 5 if generous else 2
     return JamiesonHaasRecht(
         alpha=alpha,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.algorithms import kl_lucb, lucb_pp
+from topalpha.algorithms import eb_tc, glr, kl_lucb, lucb_pp, track_and_stop, ttts, ugape
 from topalpha.algorithms.finite_solvers import (
     NUMBERS,
     FiniteSolver,
@@ -107,6 +107,11 @@ ELIMINATIONS: dict[str, Callable[[float, float, str], FiniteSolver]] = {
 TWO_PHASE: dict[str, Callable[..., Algorithm]] = {
     "lucb++": lucb_pp.design,
     "kl-lucb": kl_lucb.design,
+    "ugape": ugape.design,
+    "glr": glr.design,
+    "eb-tc": eb_tc.design,
+    "ttts": ttts.design,
+    "track-and-stop": track_and_stop.design,
 }
 
 _ARMS = {"paper": arms_paper, "tight": arms_tight}

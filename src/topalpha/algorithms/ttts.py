@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topalpha.algorithms.pair_design import pair_claims, pair_target
 from topalpha.core import SUM, WAIT, Claim, Entry, History, Traits
-from topalpha.families import Bernoulli, describe
+from topalpha.families import unit_rewards
 from topalpha.glr import PairMemory, closest_rival, count_reward, pair_memory, recall, separated
 from topalpha.rewards import RewardFamily, RewardModel
 from topalpha.rules import query_fresh, recall_leader, settled_leader, unseen
@@ -141,9 +141,7 @@ def design(
     >>> design(0.05, 0.05, 0.05).arms
     72
     """
-    target = pair_target(alpha, epsilon, delta, family, pool)
-    if not isinstance(target.family, Bernoulli):
-        raise ValueError(f"family must be bernoulli (rewards in [0, 1]) for ttts, got {describe(target.family)!r}")
+    target = pair_target(alpha, epsilon, delta, unit_rewards(family), pool)
     return TTTS(*target, leader_share=fraction("beta", beta), resamples=whole("resamples", resamples))
 
 

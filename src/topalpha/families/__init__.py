@@ -184,7 +184,7 @@ def unit_rewards(family: RewardModel | None) -> Bernoulli:
     Bernoulli(highest=1.0)
     >>> unit_rewards(Gaussian(0.5))
     Traceback (most recent call last):
-    ValueError: family must be bernoulli, which covers all rewards in [0, 1], got 'gaussian(0.5)'
+    ValueError: family must be bernoulli, which covers all rewards in [0, 1], got 'gaussian(sigma=0.5)'
     """
     model = checked_model(family)
     if not isinstance(model, Bernoulli):
