@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from topalpha.algorithms import cc_lucb, joint_lucb, kl_lucb, lucb_pp
+from topalpha.algorithms import cc_lucb, joint_lucb, joint_one_phase, kl_lucb, lucb_pp
 from topalpha.core import Algorithm, Entry
 from topalpha.families import Normal
 from topalpha.rewards import RewardModel
@@ -14,7 +14,7 @@ from topalpha.validate import choice, require
 PRINCIPAL: tuple[Entry, ...] = (joint_lucb.ENTRY, cc_lucb.ENTRY, lucb_pp.ENTRY, kl_lucb.ENTRY)
 
 #: The field that they are compared with.
-FIELD: tuple[Entry, ...] = ()
+FIELD: tuple[Entry, ...] = (joint_one_phase.ENTRY,)
 
 #: Everything the command line, the tests, the audit and the docs table know about.
 ALGORITHMS = (*PRINCIPAL, *FIELD)

@@ -20,7 +20,7 @@ from numba.core import types
 from numba.extending import overload_attribute, overload_method, register_jitable
 
 import topalpha
-from topalpha import bounds, elimination, evidence, rules, tournament
+from topalpha import bounds, elimination, evidence, joint, rules, tournament
 from topalpha.confidence import bernstein, shifts, student, student_law
 from topalpha.families import draws, scale
 from topalpha.validate import require
@@ -32,6 +32,7 @@ SHARED_MODULES: tuple[ModuleType, ...] = (
     elimination,
     bounds,
     evidence,
+    joint,
     scale,
     shifts,
     student,
