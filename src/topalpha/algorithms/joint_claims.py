@@ -1,4 +1,4 @@
-"""What joint-lucb has proved before it stops: other epsilons and larger alphas (docs/proofs.md, E.6).
+"""What the joint certificate has proved before the stop: other epsilons and larger alphas (docs/proofs.md, E.6).
 
 For one alpha the certificate holds at every epsilon at once, at no price: the leader's evidence is a supermartingale
 against its own true mean. Larger alphas come from a grid fixed in advance, each with its own share of delta.
@@ -7,7 +7,7 @@ against its own true mean. Larger alphas come from a grid fixed in advance, each
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from topalpha.claims import FIRST_SHARE
 from topalpha.confidence.base import PLACE, UPPER
@@ -17,12 +17,15 @@ from topalpha.tournament import rebuild, runner_up
 
 if TYPE_CHECKING:
     from topalpha.algorithms.joint_lucb import JointLUCB
+    from topalpha.algorithms.joint_one_phase import JointOnePhase
+
+    Joint: TypeAlias = JointLUCB | JointOnePhase
 
 # How finely epsilons and lower bounds are resolved, as a fraction of the target's epsilon.
 _RESOLUTION = 1e-3
 
 
-def leader_lower(algorithm: JointLUCB, history: History, memory: Any, arm: int) -> float:
+def leader_lower(algorithm: Joint, history: History, memory: Any, arm: int) -> float:
     """The largest mean that the arm's own evidence excludes by itself; the lowest there is if it is not registered.
 
     P(it ever exceeds the mean of any registered arm) <= delta: w1 v_j M_j alone would then have reached 1/delta.
@@ -66,7 +69,7 @@ def larger_alphas(alpha: float) -> list[float]:
     return grid
 
 
-def joint_claims(algorithm: JointLUCB, history: History, arm: int) -> list[Claim]:
+def joint_claims(algorithm: Joint, history: History, arm: int) -> list[Claim]:
     """The smallest epsilon proved for the target's alpha, and for each larger one where it is smaller still."""
     memory = algorithm.scratch(len(history.pulls))
     seen = history.arms
@@ -89,7 +92,7 @@ def joint_claims(algorithm: JointLUCB, history: History, arm: int) -> list[Claim
     return curve
 
 
-def _log_draws(algorithm: JointLUCB, alpha: float, seen: int) -> float:
+def _log_draws(algorithm: Joint, alpha: float, seen: int) -> float:
     """What the draw of ``seen`` arms is worth for this alpha.
 
     From an endless pool any number of draws counts as it is. From a list the number must be fixed in advance: arms that
@@ -102,7 +105,7 @@ def _log_draws(algorithm: JointLUCB, alpha: float, seen: int) -> float:
     return missing * algorithm.log_delta_u - log_all_fail(algorithm.pool, alpha, algorithm.arms, delta_u)
 
 
-def _smallest_epsilon(algorithm: JointLUCB, history: History, memory: Any, arm: int) -> float:
+def _smallest_epsilon(algorithm: Joint, history: History, memory: Any, arm: int) -> float:
     """The smallest epsilon for which the stop condition holds at every x, from above; infinite if none is found."""
     challenger = runner_up(memory.challengers, history.stats[UPPER], history.pulls, arm)
     if history.stats[PLACE][arm] == 0.0:

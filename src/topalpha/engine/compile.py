@@ -20,7 +20,7 @@ from numba.core import types
 from numba.extending import overload_attribute, overload_method, register_jitable
 
 import topalpha
-from topalpha import bounds, contests, elimination, evidence, glr, ranking, rules, tournament
+from topalpha import bounds, contests, elimination, evidence, glr, joint, ranking, rules, tournament
 from topalpha.confidence import bernstein, shifts, student, student_law
 from topalpha.families import draws, scale
 from topalpha.validate import require
@@ -35,6 +35,7 @@ SHARED_MODULES: tuple[ModuleType, ...] = (
     bounds,
     evidence,
     glr,
+    joint,
     scale,
     shifts,
     student,
