@@ -89,7 +89,8 @@ class Comparison:
     runs, seed
         Runs of each cell, and their seed: run r draws the same arms for every algorithm.
     limit
-        A run ends after this many pulls even if its algorithm has not stopped; the table says how many did.
+        A run ends after this many pulls even if its algorithm has not stopped; the table says how many did. Those that
+        ask for blocks of pulls, which cost nothing to simulate, are not cut off.
 
     Examples
     --------
