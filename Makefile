@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow format bench audit study clean
+.PHONY: help setup demo check test test-slow format bench audit study compare clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ audit: $(STAMP) ## Error rates on hard reservoirs, and both drivers on every alg
 
 study: $(STAMP) ## Run the paper's table again
 	@$(BIN)/python studies/run.py
+
+compare: $(STAMP) ## Measure the whole field side by side again
+	@$(BIN)/python studies/comparison.py
 
 clean: ## Remove everything that can be built again
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
