@@ -5,18 +5,24 @@ import io
 import json
 import math
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from topalpha import design, simulate
 from topalpha.algorithms import ALGORITHMS, entry
 from topalpha.cli import main
+from topalpha.cli.compare import contenders
 from topalpha.comparison import Case, Comparison, Contender, compare
+from topalpha.comparison import ledger as ledger_module
 from topalpha.comparison import running as running_module
-from topalpha.comparison.cells import cells
+from topalpha.comparison.cells import allocation, cells
+from topalpha.comparison.figures import curves, style
 from topalpha.comparison.ledger import CELLS, CONFIGURATION, Ledger, load
 from topalpha.comparison.report import by_case, flat, limits, rivals, spent, to_csv
 from topalpha.reservoirs import parse
+from topalpha.simulation import interpret
+from topalpha.streams import run_seed
 from topalpha.theory import worst_case_lower_bound
 
 LAW = "two-point(0.2,0.8,0.3)"
@@ -47,11 +53,27 @@ def test_a_row_is_what_simulate_measures(rows):
         assert row["arms"] == study["arms"]
 
 
-def test_allocations_add_up_to_the_pulls(rows):
-    for row in rows:
+def test_allocations_are_the_pulls_of_the_first_runs(rows):
+    for row, cell in zip(rows, cells(SMALL), strict=True):
+        algorithm, means, pulls = design(cell.contender.name, *cell.case.target), [], []
+        for index in range(3):
+            run = interpret(algorithm, parse(LAW), run_seed(4, index))
+            means += run.means
+            pulls += run.search.history.pulls[: len(run.means)]
         assert [mean for mean, _ in row["allocation"]] == [0.2, 0.8]
-        light, heavy = (pulls for _, pulls in row["allocation"])
-        assert min(light, heavy) * row["arms"] < 1.2 * row["pulls"]["mean"] < 1.5 * max(light, heavy) * row["arms"]
+        for mean, average in row["allocation"]:
+            chosen = [spent for spent, true in zip(pulls, means, strict=True) if true == mean]
+            assert average == pytest.approx(sum(chosen) / len(chosen))
+
+
+def test_many_means_are_cut_into_groups_of_arms():
+    law, algorithm = parse("uniform(0,1)"), design("cc-lucb", 0.1, 0.3, 0.2)
+    found = allocation(algorithm, law, 3, 0, 10**6)
+    total = sum(interpret(algorithm, law, run_seed(0, index)).search.history.t for index in range(3))
+    assert len(found) == 20
+    assert [mean for mean, _ in found] == sorted(mean for mean, _ in found)
+    sizes = [len(group) for group in np.array_split(np.arange(3 * algorithm.arms), 20)]
+    assert sum(size * pulls for size, (_, pulls) in zip(sizes, found, strict=True)) == pytest.approx(total)
 
 
 def test_a_comparison_goes_on_where_it_was(tmp_path, monkeypatch, rows):
@@ -79,13 +101,15 @@ def test_a_comparison_goes_on_where_it_was(tmp_path, monkeypatch, rows):
 
 
 def test_a_recorded_comparison_is_reproduced_from_its_folder(tmp_path, rows):
-    Ledger(tmp_path, SMALL)
+    with Ledger(tmp_path, SMALL):
+        pass
     assert load(tmp_path) == SMALL == load(tmp_path / CONFIGURATION)
     assert timeless(compare(load(tmp_path))) == timeless(rows)
 
 
 def test_a_folder_of_another_comparison_is_refused_and_left_alone(tmp_path):
-    Ledger(tmp_path, SMALL).add({"key": "one"})
+    with Ledger(tmp_path, SMALL) as ledger:
+        ledger.add({"key": "one"})
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     other = Comparison(SMALL.contenders, SMALL.cases, runs=31, seed=4)
     with pytest.raises(ValueError, match="folder must hold this comparison"):
@@ -94,14 +118,26 @@ def test_a_folder_of_another_comparison_is_refused_and_left_alone(tmp_path):
     (tmp_path / CELLS).write_text('{"key": "one"\n{"key": "two"}\n')
     with pytest.raises(ValueError, match=r"cells.jsonl must hold one JSON object a line"):
         Ledger(tmp_path, SMALL)
+    (tmp_path / CELLS).write_text('{"name": "one"}\n')
+    with pytest.raises(ValueError, match=r"cells.jsonl must hold cells with their keys"):
+        Ledger(tmp_path, SMALL)
 
 
 def test_runs_that_do_not_stop_are_cut_off_and_no_errors():
-    short = Comparison((Contender("kl-lucb"),), (Case("dirac(0.5)", 0.3, 0.05, 0.2),), runs=4, limit=500)
+    short = Comparison((Contender("kl-lucb"),), (Case("two-point(0.1,0.9,0.1)", 0.1, 0.05, 0.2),), runs=30, limit=30)
     (row,) = compare(short)
-    assert row["unfinished"] == 4
+    algorithm, law = design("kl-lucb", 0.1, 0.05, 0.2), parse("two-point(0.1,0.9,0.1)")
+    wrong = [interpret(algorithm, law, run_seed(0, index), budget=30) for index in range(30)]
+    assert sum(run.means[run.search.best] < 0.8 for run in wrong) > 3, "they would return wrong arms, had they stopped"
+    assert row["unfinished"] == 30
     assert row["errors"]["count"] == 0
-    assert row["pulls"]["mean"] == pytest.approx(500, abs=1)
+    assert row["pulls"]["mean"] == 30
+
+
+def test_a_run_that_ends_with_its_last_pull_is_not_cut_off():
+    budgets = Comparison((Contender("bucb"),), CASES[:1], budgets=(100,), runs=5, limit=100)
+    (row,) = compare(budgets)
+    assert (row["unfinished"], row["pulls"]["mean"]) == (0, 100)
 
 
 @pytest.mark.parametrize(
@@ -119,6 +155,10 @@ def test_runs_that_do_not_stop_are_cut_off_and_no_errors():
         ({"cases": (Case(LAW, 1.5, 0.1, 0.1),)}, "alpha must"),
         ({"cases": CASES + CASES}, "cases must differ"),
         ({"budgets": (0,)}, "budget must"),
+        ({"budgets": (5, 5)}, "budgets must differ"),
+        ({"contenders": (Contender("cc-lucb", {"pool": 9}),)}, "option of cc-lucb must be one of"),
+        ({"contenders": (Contender("cc-lucb", {"bounds": "wide"}),)}, "bounds must be one of tilt, kt"),
+        ({"contenders": (Contender("cc-lucb", [1]),)}, "options must be a mapping"),
     ],
 )
 def test_bad_comparisons_are_refused(change, sentence):
@@ -134,13 +174,63 @@ def test_algorithms_with_a_budget_need_one():
                 Comparison((Contender(one.name),), CASES)
 
 
-def test_what_does_not_apply_and_what_is_refused_is_said_in_its_row():
-    knowing = [one.name for one in ALGORITHMS if one.knowledge is not None]
-    case = Case("beta(1,2)", 0.1, 0.1, 0.1)
-    for row in compare(Comparison(tuple(Contender(name) for name in knowing), (case,), runs=2)) if knowing else []:
-        assert row["knows"]
-        assert row["status"] in ("measured", "does not apply", "formula")
-        assert row["status"] == "measured" or row["reason"]
+def test_what_cannot_be_measured_is_said_in_its_row():
+    named = ("likelihood-toss", "al-q-iu", "p2", "kl-lucb")
+    chosen = tuple(Contender(name) for name in named)
+    case, hard = Case("beta(1,2)", 0.1, 0.1, 0.1), Case("beta(1,2)", 0.1, 1e-8, 0.1)
+    found = {(row["algorithm"], row["epsilon"]): row for row in compare(Comparison(chosen[:3], (case, hard), runs=2))}
+    assert found["likelihood-toss", 0.1]["status"] == "does not apply"
+    assert "two-point" in found["likelihood-toss", 0.1]["reason"]
+    large = found["al-q-iu", 0.1]
+    assert (large["status"], large["design_pulls"]) == ("formula", design("al-q-iu", *case.target).design_pulls())
+    assert large["design_pulls"] > 1e9
+    assert "pulls" not in large
+    assert found["p2", 0.1]["status"] == "measured"
+    refused = found["p2", 1e-8]
+    assert refused["status"] == "refused"
+    assert refused["reason"].startswith("epsilon must be large enough")
+
+
+def test_only_covered_designs_carry_the_guarantee():
+    chosen = (Contender("kl-lucb", {"arms": "table"}), Contender("kl-lucb"))
+    bare, covered = compare(Comparison(chosen, CASES[:1], runs=2))
+    assert (bare["guarantee"], covered["guarantee"]) == ("none", "fixed-confidence")
+
+
+def test_options_that_follow_from_the_reservoir_are_refused():
+    (row,) = compare(Comparison((Contender("likelihood-toss", {"low": 0.1}),), CASES[:1], runs=2))
+    assert row["status"] == "refused"
+    assert row["reason"].startswith("low must not be an option")
+
+
+def test_two_cannot_write_one_folder(tmp_path):
+    with Ledger(tmp_path, SMALL), pytest.raises(ValueError, match="writ"):
+        Ledger(tmp_path, SMALL)
+    with Ledger(tmp_path, SMALL) as ledger:
+        assert ledger.rows == {}
+
+
+def test_cells_of_another_version_are_refused(tmp_path, monkeypatch):
+    with Ledger(tmp_path, SMALL):
+        pass
+    monkeypatch.setattr(ledger_module, "__version__", "9.9.9")
+    with pytest.raises(ValueError, match="by this version of the package"):
+        Ledger(tmp_path, SMALL)
+
+
+def test_curves_show_the_means(rows):
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    axes = Figure().add_subplot()
+    curves(axes, rows, "delta", {name: style(place) for place, name in enumerate(("cc-lucb", "lucb++"))})
+    handles, labels = axes.get_legend_handles_labels()
+    assert labels == ["cc-lucb", "lucb++"]
+    for handle, name in zip(handles, labels, strict=True):
+        some = sorted((row for row in rows if row["algorithm"] == name), key=lambda row: row["delta"])
+        line = handle.lines[0]
+        assert list(line.get_xdata()) == [row["delta"] for row in some]
+        assert list(line.get_ydata()) == [row["pulls"]["mean"] for row in some]
 
 
 def test_the_table_has_every_row_and_the_cheapest_come_first(rows):
@@ -185,6 +275,30 @@ def test_the_command_writes_tables_and_pictures(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"budgets": 5}, "budgets must be a list"),
+        ({"family": 3}, "family must be text"),
+        ({"contenders": [{"nme": "cc-lucb"}]}, "comparison must have whole contenders and cases"),
+        ({"colour": "red"}, "comparison must have the entries"),
+    ],
+)
+def test_a_wrong_configuration_is_one_sentence(tmp_path, values, sentence):
+    file = tmp_path / "comparison.json"
+    file.write_text(json.dumps({**SMALL.to_dict(), **values}))
+    found = call("compare", "--config", file)
+    assert found.exit_code == 2
+    assert sentence in found.output
+    assert len(found.output.splitlines()) == 1
+
+
+def test_without_names_all_that_can_run_are_compared(tmp_path):
+    names = [one.name for one in contenders((), (), "gaussian")]
+    assert names == [one.name for one in ALGORITHMS if one.rewards == "any" and not one.budgeted]
+    assert len(contenders((), (100,))) == len(ALGORITHMS)
+
+
+@pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         ([], "reservoir must be given, or a config, got neither"),
@@ -192,6 +306,11 @@ def test_the_command_writes_tables_and_pictures(tmp_path):
         (["--reservoir", LAW, "--algorithm", "cc-lucb:bounds=wide"], "bounds must be one of tilt, kt, got 'wide'"),
         (["--config", "nowhere.json"], "comparison must be a folder or a JSON file that exists, got 'nowhere.json'"),
         (["--reservoir", LAW, "--delta", "2"], "delta"),
+        (["--config", "nowhere.json", "--runs", "5"], "config must stand alone: it has its own runs, got both"),
+        (
+            ["--reservoir", LAW, "--algorithm", "cc-lucb", "--output", "/proc/none"],
+            "folder must be one that can be written",
+        ),
     ],
 )
 def test_wrong_input_is_one_sentence_and_code_2(arguments, sentence):

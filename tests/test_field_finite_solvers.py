@@ -483,3 +483,43 @@ def test_track_and_stop_tracks_explores_and_sticks():
     assert algorithm.tracked(few, memory) == 2
     assert algorithm.tracked(history._replace(pulls=[50, 89, 11]), memory) == 2
     assert algorithm.tracked(history._replace(pulls=[20, 89, 41]), memory) == 0
+
+
+def test_one_reward_next_to_the_highest_is_no_proof():
+    """left + gap may round to the highest mean, where the divergence from anything below is infinite."""
+    almost = 1.0 - 2.0**-53
+    for epsilon in np.linspace(0.01, 0.6, 500):
+        exact = -math.log1p(-epsilon)  # all of it in moving the leader from 1 to 1 - epsilon
+        assert transport(Bernoulli(), 1.0, 1, almost, 1, float(epsilon)) <= exact * (1.0 + 1e-9)
+    for family in (Mirrored(Exponential(3.0)), Mirrored(Gamma(2.0, 3.0))):
+        assert transport(family, -0.01, 1, -1e-18, 1, 0.2) < 10.0
+
+
+@pytest.mark.parametrize("name", ["glr", "eb-tc", "ttts", "track-and-stop"])
+def test_rewards_a_rounding_below_1_are_rewards_like_others(name):
+    """Half the arms always pay the largest number below 1, half are coins: one pull each is no proof of anything."""
+    rng, wrong = np.random.default_rng(3), 0
+    for seed in range(60):
+        search = Search(design(name, 0.9, 0.3, 0.001), seed)
+        good = rng.random(64) < 0.5
+        while (pull := search.ask()) is not None:
+            reward = 1.0 - 2.0**-53 if good[pull.arm] else float(rng.random() < 0.6)
+            search.tell(pull, reward)
+        wrong += not good[search.best] and bool(good[: search.history.arms].any())
+    assert wrong <= 2, "chance of more at delta = 0.001: below 1e-4"
+
+
+def test_variances_that_differ_by_many_orders_do_not_stop_track_and_stop():
+    search = Search(design("track-and-stop", 0.9, 0.2, 1e-6, Mirrored(Exponential(3.0))))
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        if (pull := search.ask()) is None:
+            break
+        search.tell(pull, -float(rng.exponential(1e-18 if pull.arm % 2 else 0.25)))
+    assert search.history.t > 4
+
+
+def test_a_finite_list_needs_no_more_arms_than_it_has():
+    for name in ("ugape", "glr", "eb-tc", "ttts", "track-and-stop"):
+        assert design(name, 0.1, 0.2, 0.1, pool=7).arms == 7
+        assert design(name, 0.1, 0.2, 0.1, pool=10_000).arms == design(name, 0.1, 0.2, 0.1).arms

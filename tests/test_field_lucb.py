@@ -511,3 +511,38 @@ def test_costs_compare_as_documented():
 def test_trajectories_stay_as_pinned(name, options, pulls, arm):
     run = interpret(design(name, 0.1, 0.2, 0.1, Bernoulli(), **options), parse(BETA), seed=3)
     assert (run.search.result.pulls, run.search.result.arm) == (pulls, arm)
+
+
+@pytest.mark.parametrize(("name", "options", "rank"), [("cc-lucb-k", {"k": 3}, 3), ("lucb-k-m", {"k": 1, "m": 4}, 4)])
+def test_a_claim_goes_as_far_as_the_arms_that_must_be_good(name, options, rank):
+    """At least ``rank`` drawn arms are good; a bad arm is none of them, so that many *others* reach q+."""
+    search = Search(design(name, 0.2, 0.2, 0.1, **options))
+    rng = np.random.default_rng(5)
+    means = rng.random(search.algorithm.arms)
+    for _ in range(6 * search.algorithm.arms):
+        if (pull := search.ask()) is None:
+            break
+        search.tell(pull, 0.7 * means[pull.arm] + 0.3 * rng.random())  # no two arms alike
+    arms = range(search.history.arms)
+    for arm in (search.best, 0, 1):
+        others = sorted((search.upper(other) for other in arms if other != arm), reverse=True)
+        assert others[rank - 2] > others[rank - 1] > others[rank], "otherwise a rank more or less would not show"
+        (claim,) = search.claims(arm)
+        assert claim.epsilon == pytest.approx(others[rank - 1] - search.lower(arm))
+
+
+def test_discarded_arms_of_the_stream_still_count_in_claims():
+    search = Search(design("cc-lucb-streaming", 0.2, 0.2, 0.1, keep=4))
+    rng = np.random.default_rng(8)
+    means = rng.random(search.algorithm.arms)
+    while (pull := search.ask()) is not None:
+        search.tell(pull, float(rng.random() < means[pull.arm]))
+    # All others are discarded: of them is known that they are at most epsilon above the largest lower bound.
+    assert search.claims(search.best)[0].epsilon == pytest.approx(0.2, abs=1e-12)
+
+
+def test_nothing_is_known_of_an_arm_without_a_reward():
+    for name in NAMES:
+        search = Search(design(name, 0.2, 0.2, 0.1))
+        search.ask_many(2)
+        assert (search.lower(0), search.upper(0), search.claims(0)) == (0.0, 1.0, [])

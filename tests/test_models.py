@@ -639,7 +639,7 @@ def test_models_say_what_they_cannot_do():
         lambda: bounds_for(PassFail(40), "kt", 0.1, 1.0, 5.0),
     )
     says(
-        "family must be a one-parameter family for kl-lucb and lucb++; use cc-lucb, got 'low-variance'",
+        "family must be a one-parameter family for this algorithm; use cc-lucb, got 'low-variance'",
         lambda: checked(LowVariance()),
     )
     says("items must be a whole number of at least 1, got 2.5", lambda: parse_family("pass-fail(2.5)"))
@@ -655,7 +655,7 @@ def test_models_say_what_they_cannot_do():
         lambda: parse_family("mirrored(mirrored(poisson))"),
     )
     says(
-        "family must be a one-parameter family for kl-lucb and lucb++; use cc-lucb, got 'normal'",
+        "family must be a one-parameter family for this algorithm; use cc-lucb, got 'normal'",
         lambda: parse_family("mirrored(normal)"),
     )
     says("reward must be minus a reward that Poisson can have, got 2.0", lambda: Mirrored(Poisson()).check(2.0))

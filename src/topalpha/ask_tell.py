@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Iterable
-from itertools import repeat
 from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -95,6 +94,8 @@ class Search:
         self._memory = algorithm.scratch(0)
         self._batch = [0] * (2 * self.traits.width if self.traits.blocks else self.traits.width)
         self._planned: deque[int] = deque()
+        # Where plans ask for blocks of pulls: how many of each planned arm are left.
+        self._repeats: deque[int] = deque()
         self._again: dict[int, Pull] = {}
         self._lanes: dict[int, deque[Pull]] = {}
         # By order: the arm of a pull, its number, and its reward in the caller's units once told.
@@ -137,7 +138,7 @@ class Search:
     @property
     def planned(self) -> int:
         """How many pulls of the round that was begun are still to be asked for."""
-        return len(self._planned)
+        return sum(self._repeats) if self.traits.blocks else len(self._planned)
 
     @property
     def outstanding(self) -> list[Pull]:
@@ -273,13 +274,13 @@ class Search:
 
     def lower(self, arm: int) -> float:
         """The arm's lower bound now, in the algorithm's units; the lowest mean there is, where it has none."""
-        if self._certifier is None:
+        if self._certifier is None or self._pulls[arm] == 0:
             return self.algorithm.family.lowest
         return self._certifier.lower_bound(self.history, self._memory, arm)
 
     def upper(self, arm: int) -> float:
         """The arm's upper bound now, in the algorithm's units; the highest mean there is, where it has none."""
-        if self._certifier is None:
+        if self._certifier is None or self._pulls[arm] == 0:
             return self.algorithm.family.highest
         return self._certifier.upper_bound(self.history, self._memory, arm)
 
@@ -288,7 +289,7 @@ class Search:
 
         Nothing before the stop, where the algorithm has no bounds of its own to speak from.
         """
-        if self._certifier is None:
+        if self._certifier is None or self._pulls[arm] == 0:
             return []
         claims = self._certifier.claims(self.history, self._memory, arm)
         return [Claim(claim.alpha, claim.epsilon * abs(self.model.factor)) for claim in claims]
@@ -312,7 +313,13 @@ class Search:
             self._plan()
             if not self._planned:
                 return None
-        arm = self._planned.popleft()
+        arm = self._planned[0]
+        if self.traits.blocks and self._repeats[0] > 1:
+            self._repeats[0] -= 1
+        else:
+            self._planned.popleft()
+            if self.traits.blocks:
+                self._repeats.popleft()
         if arm >= len(self._pulls):
             self._grow()
         if arm == self._arms:
@@ -349,10 +356,9 @@ class Search:
             if not 0 <= arm <= fresh:
                 raise RuntimeError(f"plan must name arms from 0 to the number seen, got {self._batch[:count]}")
             fresh = max(fresh, arm + 1)
+            self._planned.append(arm)
             if self.traits.blocks:
-                self._planned.extend(repeat(arm, self._batch[self.traits.width + index]))
-            else:
-                self._planned.append(arm)
+                self._repeats.append(self._batch[self.traits.width + index])
 
     def _grow(self) -> None:
         """Make room for as many arms as the algorithm will query, or for twice as many as there are."""

@@ -156,7 +156,7 @@ def certify(
         claims=tuple(claims),
         law=task.law,
         minimise=task.minimise,
-        assumptions=assumptions(task, algorithm.traits.independent, failures),
+        assumptions=assumptions(task, algorithm, failures),
         algorithm=task.algorithm,
         options=dict(task.options),
         bounds=bounds(algorithm),

@@ -99,6 +99,8 @@ class Traits(NamedTuple):
         Whether the proof needs rewards that are independent across arms.
     global_order
         Whether rewards must count in the order in which all pulls were asked for, and not only within each arm.
+    exact_law
+        Whether rewards must have exactly the law of the family, also where its bounds hold for others too.
 
     Examples
     --------
@@ -114,6 +116,7 @@ class Traits(NamedTuple):
     covered: bool = True
     independent: bool = True
     global_order: bool = False
+    exact_law: bool = False
 
 
 @runtime_checkable
@@ -190,6 +193,14 @@ class Certifier(Algorithm, Protocol):
 
         All hold at once, at all times, with probability at least 1 - delta; the smallest alpha first.
         """
+
+
+@runtime_checkable
+class Conditional(Algorithm, Protocol):
+    """An algorithm whose proof rests on something that it was told about the reservoir."""
+
+    def conditions(self) -> tuple[str, ...]:
+        """What it was told, in sentences for a certificate; on the host only."""
 
 
 @runtime_checkable

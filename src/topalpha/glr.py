@@ -214,7 +214,10 @@ def transport(
     if low < high:
         left, right = enclose(family, low, high, mean, pulls, rival_mean, rival_pulls, gap)
     cost = pulls * family.divergence(mean, right)
-    cost += rival_pulls * family.divergence(rival_mean, min(left + gap, family.highest))
+    # Rounded downwards, and not below the rival's mean: next to the highest mean the divergence is infinite, and a sum
+    # that is rounded up to it would make one reward a proof.
+    moved = max(left + gap - _ROUNDING * (abs(left) + abs(gap)), min(rival_mean, family.highest))
+    cost += rival_pulls * family.divergence(rival_mean, min(moved, family.highest))
     return _SHRINK * cost
 
 

@@ -79,8 +79,8 @@ def simulate(
         :mod:`concurrent.futures`, a process pool or a cluster's executor for example. Then ``workers`` only says into
         how many chunks the runs are cut; where it leaves this process, all that it is given must pickle.
     limit
-        A run ends after this many pulls even if the algorithm has not stopped; ``Study.unfinished`` counts those, which
-        are no errors, whatever arm would be returned.
+        A run that wants more pulls than this is cut off, after its present block if it asks for blocks;
+        ``Study.unfinished`` counts those. They are no errors, whatever arm would be returned.
 
     Examples
     --------

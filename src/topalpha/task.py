@@ -84,6 +84,12 @@ class Task:
         options = dict(self.options)
         if self.pool > 0:
             options["pool"] = self.pool
+            finite = "pool" in (entry(self.algorithm).design.__kwdefaults__ or {})
+            require(finite, "draw", f"be a function for {self.algorithm}, which has no proof for a list", self.pool)
+        if entry(self.algorithm).knowledge is not None:
+            plain = self.model.factor == 1.0 and self.model.offset == 0.0
+            words = f"be plain for {self.algorithm}, whose options are in the units of its rewards"
+            require(plain and not self.minimise, "family", words, self.family)
         epsilon = self.model.epsilon(positive("epsilon", self.epsilon))
         return design(self.algorithm, self.alpha, epsilon, self.delta, self.model.family, **options)
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topalpha.algorithms import entry
+from topalpha.core import Algorithm, Certifier, Conditional
+from topalpha.families import describe
 from topalpha.task import Task
 
 if TYPE_CHECKING:
@@ -28,15 +30,19 @@ REASONS = {
 }
 
 
-def assumptions(task: Task, independent: bool, failures: Mapping[str, int]) -> tuple[str, ...]:
+def assumptions(task: Task, algorithm: Algorithm, failures: Mapping[str, int]) -> tuple[str, ...]:
     """What the proof rests on, in sentences."""
     drawn = "in an order drawn at random" if task.pool else "independently, from one law, whatever was seen before"
-    found = [f"Candidates were drawn {drawn}.", *task.model.assumptions]
+    exact = (f"Rewards have exactly the law {describe(algorithm.family)}.",)
+    law = exact if algorithm.traits.exact_law else task.model.assumptions
+    found = [f"Candidates were drawn {drawn}.", *law]
+    if isinstance(algorithm, Conditional):
+        found.extend(algorithm.conditions())
     if task.items:
         found.append("An evaluation on one item gives the same result whenever it is made.")
     else:
         found.append("Given the candidate, its pulls are independent of each other.")
-    if independent:
+    if algorithm.traits.independent:
         found.append("Rewards of different candidates are independent: no shared seeds, folds or order of items.")
     found.append("A pull that had to be repeated, after a crash or a lost worker, gives what it would have given.")
     if failures.get("retry"):
@@ -79,6 +85,8 @@ def bounds(algorithm: Any) -> str:
     >>> bounds(design("cc-lucb", 0.1, 0.1, 0.1))
     'Running bounds from tilt mixtures with the grid for epsilon.'
     """
+    if not isinstance(algorithm, Certifier):
+        return f"None of its own at any time: {entry(algorithm.traits.name).reference}."
     part = getattr(algorithm, "confidence", None) or getattr(algorithm, "evidence", None)
     if part is None:
         return f"The bounds of {entry(algorithm.traits.name).reference}."
@@ -112,7 +120,8 @@ def statement(certificate: Certificate) -> str:
     """
     ended = f"The search ended because {REASONS.get(certificate.reason, certificate.reason)}."
     if not certificate.claims:
-        return f"{ended} Nothing is proved."
+        why = f": {certificate.algorithm} proves nothing at its end" if certificate.reason == "stopped" else ""
+        return f"{ended} Nothing is proved{why}."
     side = "best (smallest)" if certificate.minimise else "top"
     told = certificate.claims[:1] if certificate.reason == "stopped" else certificate.claims[:3]
     parts = [f"within {claim.epsilon:.4g} of the {side} {100.0 * claim.alpha:.4g}%" for claim in told]

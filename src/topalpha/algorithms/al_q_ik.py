@@ -13,6 +13,7 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from topalpha.algorithms.finite_solvers import target
 from topalpha.algorithms.schedules_threshold import (
     ACCEPTED,
     NUMBERS,
@@ -29,7 +30,7 @@ from topalpha.core import Entry, History, Traits
 from topalpha.elimination import fold_block
 from topalpha.families import Bernoulli, unit_rewards
 from topalpha.rewards import RewardModel
-from topalpha.validate import fraction, positive, real, require, whole
+from topalpha.validate import real, require, whole
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -72,6 +73,10 @@ class ALQIK(NamedTuple):
     def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
         """Repetitions against the known threshold, until k arms are accepted."""
         return self.tries.next_test(history, memory.order, self.threshold, batch)
+
+    def conditions(self) -> tuple[str, ...]:
+        """The threshold that it was told."""
+        return (f"The top {100.0 * self.alpha:g}% of candidates begin at a mean of {self.threshold:g}, not above it.",)
 
     def recommend(self, history: History, memory: Any) -> int:
         """The first arm that was accepted; before there is one, the empirical best."""
@@ -118,7 +123,7 @@ def design(
     Traceback (most recent call last):
     ValueError: threshold must be given: the mean that a fraction alpha of the arms reach, got None
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
+    alpha, epsilon, delta = target(alpha, epsilon, delta)
     law = unit_rewards(family)
     if threshold is None:
         raise ValueError("threshold must be given: the mean that a fraction alpha of the arms reach, got None")

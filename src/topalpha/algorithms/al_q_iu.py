@@ -12,6 +12,7 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from topalpha.algorithms.finite_solvers import target
 from topalpha.algorithms.schedules_threshold import (
     ACCEPTED,
     FIRST,
@@ -32,7 +33,7 @@ from topalpha.core import SUM, Entry, History, Traits
 from topalpha.elimination import ALIVE, ROUND_PULLS, ROUND_SUM, keep_best, new_round, next_blocks, round_mean, survivor
 from topalpha.families import Bernoulli, unit_rewards
 from topalpha.rewards import RewardModel
-from topalpha.validate import fraction, positive, whole
+from topalpha.validate import whole
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -169,7 +170,7 @@ def limit_estimation(alpha: float, epsilon: float, delta: float) -> LimitEstimat
         drawn=drawn,
         best=Halving(keep=keep, accuracy=best, level=level),
         worst=Halving(keep=1, accuracy=worst, level=level),
-        measure_pulls=math.ceil(measure / (edge * edge)),
+        measure_pulls=max(1, math.ceil(measure / (edge * edge))),
         margin=worst + edge,
     )
 
@@ -183,7 +184,7 @@ def design(alpha: float, epsilon: float, delta: float, family: RewardModel | Non
     >>> algorithm.arms, f"{algorithm.design_pulls():.3g}"
     (1474, '1.46e+10')
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
+    alpha, epsilon, delta = target(alpha, epsilon, delta)
     law = unit_rewards(family)
     estimation = limit_estimation(alpha, 0.2 * epsilon, 0.5 * delta)
     tries = repetitions(0.5 * alpha, 0.8 * epsilon, 0.5 * delta, whole("k", k))

@@ -16,9 +16,8 @@ from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topalpha.claims import rank_claims, rank_level
-from topalpha.confidence import bounds_for
 from topalpha.confidence.base import EXTRA, UPPER, ConfidenceBounds
-from topalpha.confidence.conjugate import ConjugateBounds
+from topalpha.confidence.levels import checked_bounds
 from topalpha.core import SUM, Claim, Entry, History, Traits
 from topalpha.families import checked_model
 from topalpha.rewards import RewardModel
@@ -35,7 +34,7 @@ from topalpha.rules import (
 from topalpha.theory import arms_constant_confidence
 from topalpha.theory.pool import arms_of_pool
 from topalpha.tournament import empty_tree, play, rebuild, runner_up
-from topalpha.validate import choice, fraction, positive, require, whole
+from topalpha.validate import choice, fraction, positive, whole
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -188,10 +187,7 @@ def design(
     else:
         number = arms_constant_confidence(alpha, rank_level(1, draw_level), level)
     law = checked_model(family)
-    confidence = bounds_for(law, kind, epsilon, math.log(1.0 / level), math.log(number / (delta - draw_level)))
-    if isinstance(confidence, ConjugateBounds):
-        possible = confidence.lower_threshold <= confidence.family.largest_threshold
-        require(possible, "delta", "not be so small with bounds 'kt' for this family", delta)
+    confidence = checked_bounds(law, kind, epsilon, level, (delta - draw_level) / number, delta)
     return CCLUCB(
         alpha=alpha,
         epsilon=epsilon,

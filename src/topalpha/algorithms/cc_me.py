@@ -13,13 +13,14 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from topalpha.algorithms.finite_solvers import target
 from topalpha.algorithms.schedules_threshold import WIDTH, Halving, Memory, affordable, room
 from topalpha.core import SUM, Entry, History, Traits
 from topalpha.elimination import ALIVE, FURTHER, fold_block, keep_best, new_round, next_blocks, round_mean, survivor
 from topalpha.families import Bernoulli, unit_rewards
 from topalpha.rewards import RewardModel
 from topalpha.rules import empirical_best
-from topalpha.validate import choice, fraction, positive
+from topalpha.validate import choice
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -93,7 +94,7 @@ class CCME(NamedTuple):
     def attempt_final_pulls(self, attempt: int) -> int:
         """N_f, the pulls of the last arm of this attempt."""
         accuracy = _SHARE * self.epsilon
-        return math.ceil(2.0 / (accuracy * accuracy) * (self.log_level + attempt * math.log(2.0)))
+        return max(1, math.ceil(2.0 / (accuracy * accuracy) * (self.log_level + attempt * math.log(2.0))))
 
     def begin_attempt(self, history: History) -> None:
         """Start the next attempt: with fresh arms, or with all of the same arms again."""
@@ -182,7 +183,7 @@ def design(
     >>> design(0.1, 0.1, 0.1, arms="same").arms
     39
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
+    alpha, epsilon, delta = target(alpha, epsilon, delta)
     law = unit_rewards(family)
     made = CCME(
         alpha=alpha,

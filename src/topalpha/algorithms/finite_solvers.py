@@ -239,9 +239,10 @@ def target(alpha: float, epsilon: float, delta: float) -> tuple[float, float, fl
     >>> target(0.1, 1, 0.1)
     (0.1, 1.0, 0.1)
     """
+    require(fraction("alpha", alpha) >= 1e-9, "alpha", "be at least 1e-9", alpha)
     require(positive("epsilon", epsilon) >= 1e-9, "epsilon", "be at least 1e-9", epsilon)
     require(fraction("delta", delta) >= 1e-200, "delta", "be at least 1e-200", delta)
-    return fraction("alpha", alpha), float(epsilon), float(delta)
+    return float(alpha), float(epsilon), float(delta)
 
 
 def countable(pulls: float) -> None:

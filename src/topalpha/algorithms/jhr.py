@@ -21,7 +21,7 @@ from topalpha.core import SUM, WAIT, Entry, History, Traits
 from topalpha.families import Bernoulli, unit_rewards
 from topalpha.rewards import RewardModel
 from topalpha.rules import empirical_best
-from topalpha.validate import fraction, positive
+from topalpha.validate import fraction, positive, require
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -129,6 +129,10 @@ class JamiesonHaasRecht(NamedTuple):
         batch[0] = history.arms if history.state[_NEXT] == _FRESH else history.arms - 1
         return 1
 
+    def conditions(self) -> tuple[str, ...]:
+        """What kind of reservoir it is for."""
+        return ("Candidates have one of two means, and only the higher one is within epsilon of the top fraction.",)
+
     def recommend(self, history: History, memory: Any) -> int:
         """The coin that passed the test; the empirical best one before that."""
         if history.state[_NEXT] == _FOUND:
@@ -165,6 +169,7 @@ def design(
     """
     alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
     law = unit_rewards(family)
+    require(isinstance(generous, bool), "generous", "be true or false", generous)
     scouts = 5 if generous else 2
     return JamiesonHaasRecht(
         alpha=alpha,

@@ -55,7 +55,7 @@ class LikelihoodToss(NamedTuple):
     @property
     def traits(self) -> Traits:
         """The sum of rewards alone: the coin in hand is the last one drawn."""
-        return Traits("likelihood-toss")
+        return Traits("likelihood-toss", exact_law=True)
 
     def scratch(self, arms: int) -> Memory:
         """Fresh memory."""
@@ -79,6 +79,10 @@ class LikelihoodToss(NamedTuple):
             if ratio >= -_TIE:
                 batch[0] = coin
         return 1
+
+    def conditions(self) -> tuple[str, ...]:
+        """The reservoir that it was told."""
+        return (f"A candidate has mean {self.high:g} with probability {self.share:g}, and {self.low:g} otherwise.",)
 
     def recommend(self, history: History, memory: Any) -> int:
         """The arm of the largest L; at the stop that is the coin in hand."""

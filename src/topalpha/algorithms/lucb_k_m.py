@@ -187,12 +187,14 @@ class LUCBkm(NamedTuple):
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
         """The arm's lower bound in this round."""
         pulls = history.pulls[arm]
-        return self.floor_at(history.stats[SUM][arm] / pulls, pulls, self.rate(self.round_clock(history)))
+        bound = self.floor_at(history.stats[SUM][arm] / pulls, pulls, self.rate(self.round_clock(history)))
+        return max(bound, self.family.lowest)
 
     def upper_bound(self, history: History, memory: Any, arm: int) -> float:
         """The arm's upper bound in this round."""
         pulls = history.pulls[arm]
-        return self.ceiling_at(history.stats[SUM][arm] / pulls, pulls, self.rate(self.round_clock(history)))
+        bound = self.ceiling_at(history.stats[SUM][arm] / pulls, pulls, self.rate(self.round_clock(history)))
+        return min(bound, self.family.highest)
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
         """What is proved about the arm now: all but m - 1 of the others are at most so far above it."""

@@ -76,7 +76,7 @@ class Halving(NamedTuple):
             level *= 0.5
         for _ in range(harder):
             level *= 0.5
-        return math.ceil(2.0 / (step * step) * math.log(3.0 * self.keep / level))
+        return max(1, math.ceil(2.0 / (step * step) * math.log(3.0 * self.keep / level)))
 
     def halving_cost(self, size: int, harder: int) -> float:
         """All pulls that it takes to get from ``size`` arms to ``keep``, a fixed number."""
@@ -149,7 +149,7 @@ def repetitions(alpha: float, epsilon: float, delta: float, wanted: int) -> Repe
     return Repetitions(
         drawn=drawn,
         elimination=Halving(keep=1, accuracy=middle, level=0.25),
-        test_pulls=math.ceil(test / (edge * edge)),
+        test_pulls=max(1, math.ceil(test / (edge * edge))),
         margin=middle + edge,
         wanted=wanted,
     )

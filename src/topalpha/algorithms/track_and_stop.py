@@ -87,7 +87,9 @@ class TrackAndStop(NamedTuple):
                 raised = (memory.means[arm] + 2.0 * memory.means[answer]) / 3.0
                 if raised + self.epsilon / 3.0 < self.family.highest:
                     raised += self.epsilon / 3.0
-                variance = max(self.family.spread(raised * history.pulls[arm], history.pulls[arm]), _LEAST)
+                # Not so far below the answer's that adding it to that one would be lost in rounding.
+                least = max(_LEAST, 1e-20 * own)
+                variance = max(self.family.spread(raised * history.pulls[arm], history.pulls[arm]), least)
                 memory.draws[arm] = variance
                 scale = max(scale, (own + math.sqrt(own * variance)) / (gap * gap))
         for _ in range(20):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from topalpha.cli import inputs
 from topalpha.cli.output import console, delivery, escape, progress, share
@@ -68,11 +69,12 @@ def compare(
 
     with refusals():
         if config is not None:
+            _check_alone()
             comparison = load(config)
         else:
             if not reservoirs:
                 raise Refused("reservoir must be given, or a config, got neither")
-            chosen = contenders(algorithms, budgets)
+            chosen = contenders(algorithms, budgets, family)
             cases = Case.every(reservoirs, alphas, epsilons, deltas)
             extra = {} if limit is None else {"limit": limit}
             comparison = Comparison(chosen, cases, family, budgets, runs, seed, **extra)
@@ -88,7 +90,26 @@ def compare(
             show(case, some, comparison.family)
 
 
-def contenders(texts: Sequence[str], budgets: Sequence[int]) -> tuple[Contender, ...]:
+def _check_alone() -> None:
+    """Refuse what a configuration would silently overrule."""
+    context = click.get_current_context()
+    for name in (
+        "algorithms",
+        "reservoirs",
+        "alphas",
+        "epsilons",
+        "deltas",
+        "budgets",
+        "family",
+        "limit",
+        "runs",
+        "seed",
+    ):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise Refused(f"config must stand alone: it has its own {name}, got both")
+
+
+def contenders(texts: Sequence[str], budgets: Sequence[int], family: str = "bernoulli") -> tuple[Contender, ...]:
     """The algorithms that are meant; where none is named, all that can run.
 
     Examples
@@ -98,9 +119,12 @@ def contenders(texts: Sequence[str], budgets: Sequence[int]) -> tuple[Contender,
     """
     from topalpha.algorithms import ALGORITHMS, entry
     from topalpha.comparison import Contender
+    from topalpha.families import Bernoulli
 
     if not texts:
-        return tuple(Contender(one.name) for one in ALGORITHMS if budgets or not one.budgeted)
+        unit = isinstance(inputs.family_of(family), Bernoulli)
+        can = [one for one in ALGORITHMS if (unit or one.rewards == "any") and (budgets or not one.budgeted)]
+        return tuple(Contender(one.name) for one in can)
     found = []
     for text in texts:
         name, _, options = text.partition(":")
@@ -130,6 +154,14 @@ def _by_case(rows: Sequence[dict[str, Any]]) -> dict[Case, list[Any]]:
 
 def write(rows: Sequence[dict[str, Any]], folder: Path, figures: bool) -> None:
     """Tables and pictures, beside the cells."""
+    with refusals():
+        try:
+            _write(rows, folder, figures)
+        except OSError as error:
+            raise ValueError(f"output must be a folder that can be written ({error.strerror}), got {folder}") from error
+
+
+def _write(rows: Sequence[dict[str, Any]], folder: Path, figures: bool) -> None:
     from topalpha.comparison.report import to_csv
 
     (folder / "table.csv").write_text(to_csv(rows), encoding="utf-8")
@@ -179,6 +211,8 @@ def _figures(row: dict[str, Any]) -> list[str]:
 
 def _remark(row: dict[str, Any]) -> str:
     said = []
+    if row["wanted"] > 1:
+        said.append(f"finds {row['wanted']} arms")
     if row["knows"]:
         said.append("knows more")
     if row["unfinished"]:

@@ -93,16 +93,21 @@ def evaluate(cell: Cell, comparison: Comparison, workers: int | None = None) -> 
     law, family = parse(case.reservoir), parse_family(comparison.family)
     options = dict(contender.options)
     try:
-        options |= prior_knowledge(contender.name, law, case.alpha, case.epsilon)
+        known = prior_knowledge(contender.name, law, case.alpha, case.epsilon)
     except ValueError as error:
         return {**row, "status": NOT_APPLICABLE, "reason": str(error)}
     if cell.budget is not None:
-        options["budget"] = cell.budget
+        known["budget"] = cell.budget
+    if told := sorted(set(known) & set(options)):
+        reason = f"{told[0]} must not be an option: it follows from the reservoir, got {options[told[0]]!r}"
+        return {**row, "status": REFUSED, "reason": reason}
     try:
-        algorithm = design(contender.name, *case.target, family, **options)
+        algorithm = design(contender.name, *case.target, family, **(options | known))
     except ValueError as error:
         return {**row, "status": REFUSED, "reason": str(error)}
-    row |= {"arms": algorithm.arms}
+    row |= {"arms": algorithm.arms, "wanted": getattr(algorithm, "k", 1)}
+    if one.guarantee == "fixed-confidence" and not algorithm.traits.covered:
+        row["guarantee"] = "none"  # no proof covers this design
     planned = algorithm.design_pulls() if isinstance(algorithm, Planned) else None
     if planned is not None and planned > LARGEST_DESIGN:
         reason = f"the design takes {planned:.3g} pulls, by its formula"

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, field, fields
 from itertools import product
 from typing import Any
 
-from topalpha.algorithms import design, entry
+from topalpha.algorithms import entry
 from topalpha.families import describe, parse_family
 from topalpha.reservoirs import parse
 from topalpha.simulation import check_means
-from topalpha.validate import fraction, positive, require, whole
+from topalpha.validate import choice, fraction, positive, require, whole
 
 #: A run ends after this many pulls, stopped or not.
 LIMIT = 100_000_000
@@ -89,7 +89,7 @@ class Comparison:
     runs, seed
         Runs of each cell, and their seed: run r draws the same arms for every algorithm.
     limit
-        A run ends after this many pulls even if its algorithm has not stopped; the table says how many did. Those that
+        A run that wants more pulls than this is cut off; the table says how many were. Those that
         ask for blocks of pulls, which cost nothing to simulate, are not cut off.
 
     Examples
@@ -117,6 +117,7 @@ class Comparison:
         object.__setattr__(self, "family", describe(family))
         for budget in self.budgets:
             whole("budget", budget)
+        require(len(set(self.budgets)) == len(self.budgets), "budgets", "differ", list(self.budgets))
         for case in self.cases:
             fraction("alpha", case.alpha)
             positive("epsilon", case.epsilon)
@@ -133,14 +134,15 @@ class Comparison:
     def _check(self, contender: Contender) -> None:
         """Raise where an option does not exist; what a target or a reservoir forbids is said in the cell."""
         one = entry(contender.name)
-        allowed = one.design.__kwdefaults__ or {}
-        for option in contender.options:
+        require(isinstance(contender.options, Mapping), "options", "be a mapping of names to values", contender.options)
+        allowed = set(one.design.__kwdefaults__ or {}) - {"pool", "budget"}  # arms are drawn; budgets are listed apart
+        for option, value in contender.options.items():
             known = f"be one of {', '.join(sorted(allowed)) or 'none'}"
             require(option in allowed, f"option of {contender.name}", known, option)
+            if option in one.options:
+                choice(option, value, one.options[option])
         if one.budgeted:
             require(len(self.budgets) > 0, "budget", f"be given for {contender.name}", None)
-        elif one.knowledge is None:
-            design(contender.name, *self.cases[0].target, parse_family(self.family), **contender.options)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -158,8 +160,11 @@ class Comparison:
         except TypeError as error:
             raise ValueError(f"comparison must have whole contenders and cases, got {error}") from error
         rest = {name: value for name, value in values.items() if name not in ("contenders", "cases")}
-        rest["budgets"] = tuple(rest.get("budgets", ()))
-        return cls(contenders, cases, **rest)
+        budgets = rest.get("budgets", ())
+        require(isinstance(budgets, list | tuple), "budgets", "be a list of whole numbers", budgets)
+        family = rest.get("family", "bernoulli")
+        require(isinstance(family, str), "family", "be text, such as bernoulli", family)
+        return cls(contenders, cases, **{**rest, "budgets": tuple(budgets)})
 
     def budgets_of(self, contender: Contender) -> Iterator[int | None]:
         """The budgets that it is given: all of them, or none where it needs none."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from topalpha import __version__
 from topalpha.comparison.configuration import Comparison
+from topalpha.storage.lock import WriterLock
 from topalpha.validate import require
 
 #: The files of a comparison in its folder.
@@ -17,7 +18,7 @@ CONFIGURATION, CELLS = "comparison.json", "cells.jsonl"
 
 
 class Ledger:
-    """A folder with the configuration and the cells that are done.
+    """A folder with the configuration and the cells that are done; a context manager, and ours alone while it is open.
 
     Parameters
     ----------
@@ -32,24 +33,46 @@ class Ledger:
     >>> from topalpha.comparison.configuration import Case, Contender
     >>> comparison = Comparison((Contender("cc-lucb"),), (Case("dirac(0.5)", 0.1, 0.1, 0.05),))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     Ledger(folder, comparison).add({"key": "one", "pulls": 3})
-    ...     Ledger(folder, comparison).rows
+    ...     with Ledger(folder, comparison) as ledger:
+    ...         ledger.add({"key": "one", "pulls": 3})
+    ...     with Ledger(folder, comparison) as ledger:
+    ...         ledger.rows
     {'one': {'key': 'one', 'pulls': 3}}
     """
 
     def __init__(self, folder: str | os.PathLike[str], comparison: Comparison) -> None:
         self.folder = Path(folder)
         require(not self.folder.exists() or self.folder.is_dir(), "folder", "be a folder", str(folder))
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise ValueError(f"folder must be one that can be written ({reason}), got {str(folder)!r}") from error
         self._cells = self.folder / CELLS
+        self._lock = WriterLock(os.path.realpath(self._cells))
+        try:
+            self._open(comparison)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._lock.release()
+
+    def _open(self, comparison: Comparison) -> None:
         told = {"version": __version__, **comparison.to_dict()}
         file = self.folder / CONFIGURATION
         text = json.dumps(told, indent=1)
         if file.exists():
-            same = json.loads(file.read_text(encoding="utf-8")) == json.loads(text)
-            require(same, "folder", "hold this comparison, by this version of the package, or none", str(folder))
+            same = _read_json(file) == json.loads(text)
+            require(same, "folder", "hold this comparison, by this version of the package, or none", str(self.folder))
         else:
-            require(not self._cells.exists(), "folder", f"hold no {CELLS} without its {CONFIGURATION}", str(folder))
+            require(
+                not self._cells.exists(), "folder", f"hold no {CELLS} without its {CONFIGURATION}", str(self.folder)
+            )
             _write_whole(file, text + "\n")
         #: Cells that are done, by key.
         self.rows = self._read()
@@ -66,6 +89,9 @@ class Ledger:
             raise ValueError(
                 f"{CELLS} must hold one JSON object a line, got {error} in {str(self._cells)!r}"
             ) from error
+        for row in rows:
+            whole_row = isinstance(row, dict) and "key" in row
+            require(whole_row, CELLS, "hold cells with their keys", str(row)[:60])
         if len(whole) < len(data):
             with self._cells.open("r+b") as file:
                 file.truncate(len(whole))
@@ -87,6 +113,13 @@ def _write_whole(file: Path, text: str) -> None:
     temporary.replace(file)
 
 
+def _read_json(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"comparison must be JSON, got {error} in {str(file)!r}") from error
+
+
 def load(folder: str | os.PathLike[str]) -> Comparison:
     """The comparison whose configuration lies in a folder, or in a file.
 
@@ -99,9 +132,6 @@ def load(folder: str | os.PathLike[str]) -> Comparison:
     path = Path(folder)
     file = path / CONFIGURATION if path.is_dir() else path
     require(file.is_file(), "comparison", "be a folder or a JSON file that exists", str(folder))
-    try:
-        values = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"comparison must be JSON, got {error} in {str(file)!r}") from error
+    values = _read_json(file)
     require(isinstance(values, dict), "comparison", "be a JSON object", type(values).__name__)
     return Comparison.from_dict({name: value for name, value in values.items() if name != "version"})

@@ -125,7 +125,7 @@ def rivals(rows: Iterable[Row], names: Sequence[str]) -> list[tuple[Case, Row, R
             for row in some
             if row["status"] == MEASURED and row["guarantee"] == "fixed-confidence" and not row["knows"]
         ]
-        ours = [row for row in alike if row["algorithm"] in names]
+        ours = [row for row in alike if row["algorithm"] in names and not row["unfinished"]]
         if not ours:
             continue
         for row in alike:

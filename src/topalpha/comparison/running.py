@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from topalpha.comparison.cells import cells, evaluate
@@ -38,15 +39,15 @@ def compare(
     >>> rows[0]["errors"]["count"] <= 20
     True
     """
-    ledger = None if folder is None else Ledger(folder, comparison)
-    rows = []
-    for cell in cells(comparison):
-        row = None if ledger is None else ledger.rows.get(cell.key)
-        if row is None:
-            row = evaluate(cell, comparison, workers)
-            if ledger is not None:
-                ledger.add(row)
-        rows.append(row)
-        if progress is not None:
-            progress(cell.key)
-    return rows
+    with nullcontext() if folder is None else Ledger(folder, comparison) as ledger:
+        rows = []
+        for cell in cells(comparison):
+            row = None if ledger is None else ledger.rows.get(cell.key)
+            if row is None:
+                row = evaluate(cell, comparison, workers)
+                if ledger is not None:
+                    ledger.add(row)
+            rows.append(row)
+            if progress is not None:
+                progress(cell.key)
+        return rows

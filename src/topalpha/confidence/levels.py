@@ -24,6 +24,7 @@ def checked_bounds(
     """
     confidence = bounds_for(law, kind, epsilon, -math.log(upper_level), -math.log(lower_level))
     if isinstance(confidence, ConjugateBounds):
-        possible = confidence.lower_threshold <= confidence.family.largest_threshold
+        largest = max(confidence.lower_threshold, confidence.upper_threshold)
+        possible = largest <= confidence.family.largest_threshold
         require(possible, "delta", "not be so small with bounds 'kt' for this family", delta)
     return confidence

@@ -40,8 +40,7 @@ def _advance_blocks(
     """The loop of a run whose plans ask for blocks of pulls, from where ``control`` says it is."""
     t, arms, following, planned = control[_T], control[_ARMS], control[_NEXT], control[_PLANNED]
     width = len(batch) // 2
-    status = OUT_OF_BUDGET
-    while t < budget:
+    while True:
         if following == planned:
             history = History(t, arms, pulls, stats, state, pending, 0, pending, state)
             planned = algorithm.plan(history, memory, rng, batch)
@@ -52,6 +51,9 @@ def _advance_blocks(
             if planned < 0 or planned > width:
                 status = FAULTY
                 break
+        if t >= budget:  # asked only now: whoever has nothing left to ask for has stopped within the budget
+            status = OUT_OF_BUDGET
+            break
         arm = batch[following]
         count = batch[width + following]
         if arm < 0 or arm > arms or count < 1:
@@ -108,8 +110,7 @@ def _advance(
 ) -> int:
     """The loop of a run, from where ``control`` says it is."""
     t, arms, following, planned = control[_T], control[_ARMS], control[_NEXT], control[_PLANNED]
-    status = OUT_OF_BUDGET
-    while t < budget:
+    while True:
         if following == planned:
             history = History(t, arms, pulls, stats, state, pending, 0, pending, state)
             planned = algorithm.plan(history, memory, rng, batch)
@@ -120,6 +121,9 @@ def _advance(
             if planned < 0 or planned > len(batch):
                 status = FAULTY
                 break
+        if t >= budget:  # asked only now: whoever has nothing left to ask for has stopped within the budget
+            status = OUT_OF_BUDGET
+            break
         arm = batch[following]
         if arm < 0 or arm > arms:
             status = FAULTY

@@ -166,11 +166,11 @@ def checked(family: RewardModel | None) -> RewardFamily:
     ValueError: sigma must be positive and finite, got -1.0
     >>> checked(Normal())
     Traceback (most recent call last):
-    ValueError: family must be a one-parameter family for kl-lucb and lucb++; use cc-lucb, got 'normal'
+    ValueError: family must be a one-parameter family for this algorithm; use cc-lucb, got 'normal'
     """
     model = checked_model(family)
     if not isinstance(model, RewardFamily):
-        condition = "be a one-parameter family for kl-lucb and lucb++; use cc-lucb"
+        condition = "be a one-parameter family for this algorithm; use cc-lucb"
         raise ValueError(f"family must {condition}, got {describe(model)!r}")
     return model
 

@@ -53,10 +53,12 @@ class Pulse:
         self._thread.join()
 
     def _run(self) -> None:
-        try:
-            with closing(connect(self._path, "mode=rw")) as connection:
-                while not self._over.wait(self._period):
+        while not self._over.wait(self._period):
+            # A connection for each: one that met trouble is of no further use, and the next time it may be over. If it
+            # is not, the writer meets it at its next reward, and says so.
+            try:
+                with closing(connect(self._path, "mode=rw")) as connection:
                     now = time.time()
                     connection.execute(schema.STANDS, (now, self._search, now - self._period))
-        except sqlite3.Error as error:  # the writer meets the same trouble at its next reward, and says so
-            LOGGER.debug("topalpha: no sign of life could be written: %s", error)
+            except sqlite3.Error as error:
+                LOGGER.debug("topalpha: no sign of life could be written: %s", error)

@@ -96,7 +96,7 @@ def arms_of_rank(rank: int, chance: float, level: float) -> int:
     short, enough = rank - 1, rank
     while bdtr(rank - 1, enough, chance) > level:
         short, enough = enough, 2 * enough
-        require(enough < 1e15, "alpha", "be large enough that fewer than 1e15 arms are needed", f"{enough:.3g} arms")
+        require(enough < 2**31, "alpha", "be large enough that fewer than 2^31 arms are needed", f"{enough:.3g} arms")
     while enough - short > 1:
         middle = (short + enough) // 2
         if bdtr(rank - 1, middle, chance) <= level:
