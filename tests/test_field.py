@@ -1,10 +1,12 @@
 """The field as a whole: one table, one word for each guarantee, and a clear refusal of what is missing."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
+from topalpha import Search, search
 from topalpha.algorithms import ALGORITHMS, design, prior_knowledge
 from topalpha.core import Algorithm, BlockAlgorithm, Certifier, Selector
 from topalpha.families import Bernoulli, Gaussian
@@ -58,3 +60,69 @@ def test_there_is_something_of_every_kind():
     for kind in (BlockAlgorithm, Certifier, Selector):
         assert any(isinstance(algorithm, kind) for algorithm in kinds)
         assert not all(isinstance(algorithm, kind) for algorithm in kinds)
+
+
+def searched(name, family=None, pulls=4000, **options):
+    def draw(rng):
+        return 0.9 if rng.random() < 0.5 else 0.2
+
+    return search(
+        draw,
+        lambda mean, rng: float(rng.random() < mean),
+        alpha=0.3,
+        epsilon=0.4,
+        delta=0.2,
+        algorithm=name,
+        options=options,
+        family=family,
+        pulls=pulls,
+        progress="none",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "condition"),
+    [
+        ("likelihood-toss", {"low": 0.2, "high": 0.9, "share": 0.5}, "A candidate has mean 0.9 with probability 0.5"),
+        ("jhr", {}, "Candidates have one of two means"),
+        ("al-q-ik", {"threshold": 0.9}, "The top 30% of candidates begin at a mean of 0.9"),
+    ],
+)
+def test_a_certificate_says_what_was_told_about_the_reservoir(name, options, condition):
+    certificate = searched(name, pulls=200_000, **options).certificate
+    assert any(sentence.startswith(condition) for sentence in certificate.assumptions)
+    exact = "Rewards have exactly the law bernoulli." in certificate.assumptions
+    assert exact == (name == "likelihood-toss")
+    assert exact != any("nothing else is assumed about their law" in sentence for sentence in certificate.assumptions)
+    with pytest.raises(ValueError, match=f"family must be plain for {name}"):
+        searched(name, "range(0,2)", **options)
+
+
+@pytest.mark.parametrize("name", ["isha", "siri", "hyperband", "bucb", "d-ttts"])
+def test_a_search_with_a_budget_claims_nothing(name):
+    result = searched(name, budget=300)
+    assert result.stopped
+    assert result.certificate.claims == ()
+    assert not result.certificate.proved
+    assert "Nothing is proved" in result.statement
+
+
+def test_a_search_for_several_arms_names_each_of_them():
+    result = searched("cc-lucb-k", pulls=None, k=3)
+    assert len(set(result.selection)) == 3
+    assert result.arm in result.selection
+    assert result.selected == (0.9, 0.9, 0.9)
+    assert result.certificate.selection == result.selection
+    assert f"the means of arms {', '.join(map(str, result.selection))} are each within 0.4" in result.statement
+
+
+def test_a_list_needs_an_algorithm_that_has_a_proof_for_lists():
+    with pytest.raises(ValueError, match="draw must be a function for joint-one-phase, which has no proof for a list"):
+        search([0.1, 0.9], lambda mean, rng: mean, algorithm="joint-one-phase", progress="none")
+
+
+def test_long_blocks_take_no_memory():
+    run = Search(design("p2", 0.1, 0.01, 0.1))
+    assert run.ask().arm == 0
+    assert run.planned > 10**7
+    assert sys.getsizeof(run._planned) + sys.getsizeof(run._repeats) < 10_000

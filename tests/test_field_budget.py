@@ -341,6 +341,16 @@ def test_the_bound_of_hyperband_by_its_formula():
     assert hyperband.error_bound(algorithm) == pytest.approx(narrow)
     errors = simulate(algorithm, TwoPoint(0.19, 0.7, 0.1), runs=500, seed=8, workers=1).errors.count
     assert not rejects(errors, 500, narrow)
+    # Last rounds of unequal length: the choice among their arms is as sure as the shorter one makes it.
+    uneven = made("hyperband", 1003, 0.5)
+    lasts = [rounds[-1] for rounds in hyperband.schedule(uneven)]
+    assert min(lasts, key=lambda one: one[2])[2] < max(lasts, key=lambda one: one[2])[2]
+    choice = (sum(kept for _, kept, _ in lasts), 1, min(pulls for _, _, pulls in lasts))
+    by_hand = [
+        0.9 ** rounds[0][0] + fixed_budget.drop_bound([*rounds[:-1], choice], 0.5)
+        for rounds in hyperband.schedule(uneven)
+    ]
+    assert hyperband.error_bound(uneven) == pytest.approx(min(by_hand))
     assert rejects(errors, 500, 0.9**10), "five arms, and not ten, can hold a top one"
 
 

@@ -94,7 +94,7 @@ def test_designs_conform(name):
         one.design(0.1, 1e-7, 0.1)
     with pytest.raises(ValueError, match="epsilon must be at least"):
         one.design(0.1, 1e-200, 0.1)
-    with pytest.raises(ValueError, match="alpha must be large enough"):
+    with pytest.raises(ValueError, match="alpha must be at least 1e-9"):
         one.design(1e-300, 0.1, 0.1)
 
 

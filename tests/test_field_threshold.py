@@ -13,7 +13,9 @@ from topalpha.algorithms.al_q_iu import limit_estimation
 from topalpha.algorithms.schedules_threshold import Halving, repetitions, split
 from topalpha.ask_tell import Search
 from topalpha.audit.cases import JUST_OVER
+from topalpha.audit.worlds import Thirds
 from topalpha.core import BlockAlgorithm, Selector
+from topalpha.elimination import ALIVE
 from topalpha.engine import OUT_OF_ARMS, Run
 from topalpha.families import Gaussian, PassFail
 from topalpha.reservoirs import Dirac, Discrete, TwoPoint, Uniform, parse
@@ -301,8 +303,10 @@ def test_attempts_of_cc_me_cost_what_is_said_and_draw_fresh_arms_or_none(arms):
         spent += int(algorithm.attempt_cost(attempt))
         drawn += algorithm.attempt_arms(attempt) if arms == "fresh" or attempt == 1 else 0
         run = advanced(hopeless, Dirac(0.5), budget=spent)
-        assert (run.history.t, run.history.arms, run.state[1]) == (spent, drawn, attempt)
-        assert advanced(hopeless, Dirac(0.5), budget=spent + 1).state[1] == attempt + 1
+        # All pulls of the attempt are spent, its check has failed, and the next one is planned.
+        assert (run.history.t, run.history.arms, run.state[1]) == (spent, drawn, attempt + 1)
+        begun = spent - int(algorithm.attempt_cost(attempt)) + 1
+        assert advanced(hopeless, Dirac(0.5), budget=begun).state[1] == attempt
 
 
 def test_one_arm_is_enough_where_nearly_all_are_good():
@@ -405,3 +409,37 @@ def test_a_budget_ends_a_run_between_blocks():
     assert run.history.t == first
     assert run.history.arms == 1
     assert run.recommend() == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("al-q-ik", {"threshold": 0.9}), ("cc-me", {"arms": "fresh"}), ("cc-me", {"arms": "same"})]
+)
+def test_the_last_test_rests_on_fresh_pulls_alone(name, options):
+    """Rewards are 1 until a set is down to one arm, and 0 from then on: that arm must be turned away.
+
+    Judged by all its pulls it would pass: most of them were 1.
+    """
+    algorithm = design(name, 0.3, 0.9, 0.3, **options)
+    search, tested, passed = Search(algorithm), 0, 0
+    while tested == 0 or search.history.arms == algorithm.arms or passed < 3:
+        pull = search.ask()
+        assert pull is not None, "an arm whose test failed was returned"
+        alive = sum(search.history.stats[ALIVE][: search.history.arms])
+        last = search.history.arms >= algorithm.arms and alive == 1
+        tested += last
+        passed += last and search.planned == 0
+        search.tell(pull, 0.0 if last else 1.0)
+        if passed >= 1 and not last:
+            break  # it went on with another repetition, or attempt
+    assert tested > 0
+    assert not search.stopped
+
+
+@pytest.mark.statistical
+def test_rewards_inside_the_unit_interval_are_covered_too():
+    study = simulate(
+        on("al-q-ik", parse(JUST_OVER), 0.1, 0.2, 0.2), parse(JUST_OVER), runs=40, seed=3, rewards=Thirds(1.0 / 3.0)
+    )
+    assert binom.sf(study.errors.count - 1, 40, 0.2) > FALSE_ALARM
+    assert study.means.min() < 1.0
+    assert study.unfinished == 0
