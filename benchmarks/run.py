@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import field
 import practice
 import speed
 import start_up
@@ -80,6 +81,9 @@ def targets(results: dict[str, Any]) -> dict[str, bool]:
         "--help in under 0.3 s": begin["topalpha --help"] < 0.3,
     }
     met |= practical(results["practice"])
+    for name, spent in results["field"]["microseconds_a_pull"].items():
+        most = 30.0 if name in field.HEAVY else 1.0
+        met[f"{name} at most {most:g} us a pull at about {field.ARMS} arms"] = spent["median"] <= most
     for name in ("kl-lucb", "cc-lucb", "joint-lucb"):
         met[f"first call of {name} at most 8 s cold"] = begin[f"first call of {name}, cold"] <= 8.0
         met[f"first call of {name} at most 1 s from the cache"] = begin[f"first call of {name}, cached"] <= 1.0
@@ -113,6 +117,7 @@ PARTS = {
     "table": table_seconds,
     "pulls": pulls,
     "practice": practice.measure,
+    "field": field.measure,
 }
 
 
