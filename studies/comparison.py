@@ -20,7 +20,7 @@ from typing import Any
 
 from topalpha.comparison.configuration import Comparison
 from topalpha.comparison.ledger import load
-from topalpha.comparison.report import by_case, rivals, spent
+from topalpha.comparison.report import by_case, limits, rivals, spent
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD, KEPT, PAGE = ROOT / "build" / "comparison", ROOT / "docs" / "comparison", ROOT / "docs" / "comparison.md"
@@ -43,14 +43,15 @@ def measure(name: str) -> None:
     folder = BUILD / name
     command = [sys.executable, "-m", "topalpha", "compare", "--config", str(ROOT / "studies" / f"{name}.json")]
     subprocess.run([*command, "--output", str(folder)], check=True, stdout=subprocess.DEVNULL)
+    (folder / "table.json").unlink()  # the cells again
     shutil.rmtree(KEPT / name, ignore_errors=True)
     shutil.move(folder, KEPT / name)
 
 
 def rows_of(name: str) -> list[dict[str, Any]]:
     """The rows of a study that is done."""
-    rows: list[dict[str, Any]] = json.loads((KEPT / name / "table.json").read_text(encoding="utf-8"))
-    return rows
+    lines = (KEPT / name / "cells.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
 
 
 def number(value: float) -> str:
@@ -94,6 +95,9 @@ def pulls_at(rows: list[dict[str, Any]], delta: float) -> str:
     lines = [
         [f"`{name}`", *(shown(found[name, case.reservoir]) for case in cases)] for name in sorted(names, key=order)
     ]
+    for place, what in enumerate(("Theorem 1", "Theorem 1 for ε", "worst case")):
+        found_limits = [limits(case, "bernoulli")[place][1] for case in cases]
+        lines.append([f"*lower bound: {what}*", *("" if bound is None else f"*{bound:.3g}*" for bound in found_limits)])
     return table(["algorithm", *(SHORT[case.reservoir] for case in cases)], lines)
 
 

@@ -56,7 +56,9 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     budgeted = {_case(row) for row in measured if row["budget"] is not None}
     told = [row for row in measured if _case(row) in budgeted]
     files += _panels(told, styles, folder / "error-against-budget.png", _error_axes)
-    files += _panels(free, styles, folder / "pulls-per-arm.png", _allocation_axes)
+    first = {row["reservoir"]: _case(row) for row in reversed(free)}  # one panel a reservoir: its first case
+    shown = [row for row in free if first[row["reservoir"]] == _case(row)]
+    files += _panels(shown, styles, folder / "pulls-per-arm.png", _allocation_axes)
     return files
 
 
