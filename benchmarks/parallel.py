@@ -90,7 +90,7 @@ def ratio_of_means(wide: Any, alone: Any) -> dict[str, float]:
     return {"one_at_a_time": float(alone.mean()), "ratio": float(ratio), "standard_error": float(error)}
 
 
-def parallel(seeds: int = 12, virtual_seeds: int = 32) -> dict[str, Any]:
+def parallel(seeds: int = 12, virtual_seeds: int = 150) -> dict[str, Any]:
     """Utilisation of sixteen threads, and how pulls grow over one at a time, as a ratio of means."""
     result: dict[str, Any] = {"width": WIDTH, "mean_seconds_a_pull": MEAN}
     for name in ALGORITHMS:

@@ -179,7 +179,7 @@ def design(
         alpha=alpha,
         epsilon=epsilon,
         delta=delta,
-        arms=math.ceil(1.0 / part),
+        arms=math.ceil(4.0 / part),  # as many as nearly every run needs: a simulator then draws them at one go
         family=law,
         low=below,
         high=above,
