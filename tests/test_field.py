@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from topalpha import Search, search
-from topalpha.algorithms import ALGORITHMS, design, prior_knowledge
+from topalpha.algorithms import ALGORITHMS, FIELD, design, prior_knowledge
+from topalpha.audit.replay import matrix
 from topalpha.core import Algorithm, BlockAlgorithm, Certifier, Selector
 from topalpha.families import Bernoulli, Gaussian
 from topalpha.reservoirs import parse
+from topalpha.testing import check_algorithm
 
 DOCS = Path(__file__).parents[1] / "docs"
 LAW = parse("two-point(0.2,0.9,0.1)")
@@ -53,6 +55,15 @@ def test_an_entry_says_what_its_algorithm_is(one):
     if one.budgeted:
         with pytest.raises(ValueError, match="budget must be given"):
             design(one.name, 0.1, 0.2, 0.1)
+
+
+BERNOULLI = {algorithm.traits.name: (algorithm, law) for algorithm, law in matrix() if algorithm.family == Bernoulli()}
+
+
+@pytest.mark.parametrize("one", FIELD, ids=lambda one: one.name)
+def test_every_algorithm_runs_the_same_in_every_way(one):
+    """Whoever adds an algorithm need not ask for this."""
+    assert check_algorithm(*BERNOULLI[one.name]).t > 0
 
 
 def test_there_is_something_of_every_kind():

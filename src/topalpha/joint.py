@@ -30,7 +30,10 @@ _FARTHEST = 2.0**40
 
 
 class Memory(NamedTuple):
-    """Scratch: trees of leaders and challengers, what evidence looks up, and where the stop condition failed last."""
+    """Scratch: trees of leaders and challengers, what evidence looks up, and where the stop condition failed last.
+
+    ``kept`` is the arms' evidence at the point where it failed last, each from so many pulls as ``kept_at`` says.
+    """
 
     ready: MutableSequence[int]
     means: MutableSequence[float]
@@ -39,6 +42,8 @@ class Memory(NamedTuple):
     lookup: Any
     stack: MutableSequence[int]
     failed: MutableSequence[float]
+    kept: MutableSequence[float]
+    kept_at: MutableSequence[int]
 
 
 def fresh_memory(rule: Any, arms: int) -> Memory:
@@ -51,6 +56,8 @@ def fresh_memory(rule: Any, arms: int) -> Memory:
         lookup=rule.evidence.tables(),
         stack=[0] * 128,
         failed=[-math.inf],
+        kept=[0.0] * arms,
+        kept_at=[0] * arms,
     )
 
 
@@ -234,9 +241,28 @@ def certificate(rule: Any, history: History, memory: Any, leader: int, challenge
         left = low + cell * width
         right = high if cell == _CELLS - 1 else low + (cell + 1) * width
         if not cell_certificate(rule, history, memory, leader, left, right, log_draws):
-            memory.failed[0] = 0.5 * (left + right)
+            fail_at(memory, 0.5 * (left + right))
             return False
     return True
+
+
+def fail_at(memory: Any, x: float) -> None:
+    """Remember where the stop condition failed; evidence that is kept was for another point."""
+    memory.failed[0] = x
+    for arm in range(len(memory.kept_at)):
+        memory.kept_at[arm] = 0
+
+
+def kept_evidence(rule: Any, history: History, memory: Any, arm: int, x: float) -> float:
+    """The arm's evidence at x; where that is the point that failed last, it is worked out once for its rewards."""
+    if x != memory.failed[0]:
+        fresh: float = rule.evidence.evidence_below(history, memory.lookup, arm, x)
+        return fresh
+    if memory.kept_at[arm] != history.pulls[arm]:
+        memory.kept[arm] = rule.evidence.evidence_below(history, memory.lookup, arm, x)
+        memory.kept_at[arm] = history.pulls[arm]
+    kept: float = memory.kept[arm]
+    return kept
 
 
 def cell_certificate(
@@ -263,7 +289,7 @@ def cell_certificate(
             continue
         if arm == leader:
             continue
-        evidence = rule.evidence.evidence_below(history, memory.lookup, arm, left)
+        evidence = kept_evidence(rule, history, memory, arm, left)
         others += min(rule.log_delta_u + evidence, 0.0)  # D_b <= 1
         if not joined(rule, own, others):
             return False
