@@ -14,7 +14,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -203,12 +202,9 @@ def write(page: str, parts: dict[str, str]) -> str:
 
 def main() -> None:
     """Measure what is not measured, and write the page."""
-    begin = time.perf_counter()
     if "--page" not in sys.argv:
         for name in STUDIES:
             measure(name)
-        minutes = (time.perf_counter() - begin) / 60.0
-        (KEPT / "minutes.txt").write_text(f"{minutes:.0f}\n", encoding="utf-8")
     field, budget = rows_of("field"), rows_of("budget")
     comparison: Comparison = load(KEPT / "field")
     parts = {
