@@ -448,8 +448,8 @@ def test_track_and_stop_proportions_solve_the_gaussian_problem():
     algorithm = design("track-and-stop", 0.5, 0.2, 0.1, Gaussian(1.0))._replace(arms=5)
     history, memory = prepared(algorithm, [8] * 5, [8 * mean for mean in (1.0, 0.9, 0.6, 0.2, -0.5)])
     recall(algorithm.family, history, memory)
-    assert algorithm.answer_now(history, memory) == 0
-    algorithm.proportions(history, memory, 0)
+    assert algorithm.rule.answer_now(algorithm, history, memory) == 0
+    algorithm.rule.proportions(algorithm, history, memory, 0)
     shares = np.array(memory.draws) / sum(memory.draws)
     gaps = np.array([0.3, 0.6, 1.0, 1.7])
 
@@ -475,14 +475,14 @@ def test_track_and_stop_tracks_explores_and_sticks():
     algorithm = design("track-and-stop", 0.5, 0.2, 0.1, Gaussian(1.0))._replace(arms=3)
     history, memory = prepared(algorithm, [50, 50, 50], [50.0, 51.0, 0.0])
     recall(algorithm.family, history, memory)
-    assert algorithm.answer_now(history, memory) == 0  # within .02 of the largest mean
-    assert algorithm._replace(stick=0.0).answer_now(history, memory) == 1
+    assert algorithm.rule.answer_now(algorithm, history, memory) == 0  # within .02 of the largest mean
+    assert algorithm.rule._replace(stick=0.0).answer_now(algorithm, history, memory) == 1
     memory.draws[:] = [1.0, 2.0, 1.0]
-    assert algorithm.tracked(history, memory) == 1
+    assert algorithm.rule.tracked(history, memory) == 1
     few = history._replace(pulls=[50, 90, 10])  # sqrt(150) - 1.5 = 10.7
-    assert algorithm.tracked(few, memory) == 2
-    assert algorithm.tracked(history._replace(pulls=[50, 89, 11]), memory) == 2
-    assert algorithm.tracked(history._replace(pulls=[20, 89, 41]), memory) == 0
+    assert algorithm.rule.tracked(few, memory) == 2
+    assert algorithm.rule.tracked(history._replace(pulls=[50, 89, 11]), memory) == 2
+    assert algorithm.rule.tracked(history._replace(pulls=[20, 89, 41]), memory) == 0
 
 
 def test_one_reward_next_to_the_highest_is_no_proof():

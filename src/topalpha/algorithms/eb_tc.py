@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.algorithms.pair_design import pair_claims, pair_target
-from topalpha.core import WAIT, Claim, Entry, History, Traits
-from topalpha.glr import PairMemory, closest_rival, count_reward, pair_memory, recall, separated
-from topalpha.rewards import RewardFamily, RewardModel
-from topalpha.rules import query_fresh, recall_leader, settled_leader, unseen
+from topalpha.algorithms.pair_design import ANSWER, PairStop, pair_target
+from topalpha.core import Entry, History, Traits
+from topalpha.glr import closest_rival
+from topalpha.rewards import RewardModel
+from topalpha.rules import settled_leader
 from topalpha.validate import positive
 
 if TYPE_CHECKING:
@@ -23,72 +23,33 @@ if TYPE_CHECKING:
 
 # The column that counts the rounds in which an arm led and was pulled, less those in which its challenger was.
 _AHEAD = 1
-# The one number of the state: the leader, from 1.
-_LEADER = 0
 
 
-class EBTC(NamedTuple):
-    """Top two, deterministic; build it with :func:`design`.
+class TopTwo(NamedTuple):
+    """The leader and its challenger in turn; ``slack`` is eps0, with which arms are compared."""
 
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/finite_solvers.md, 2).
-    ``slack`` is eps0, with which the sampling rule compares arms.
-    """
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
-    threshold: float
     slack: float
 
     @property
     def traits(self) -> Traits:
-        """Columns: the sum of rewards and each leader's account. State: the leader. The order of pulls counts."""
-        return Traits("eb-tc", columns=2, numbers=1, global_order=True)
+        """Columns: the sum of rewards and each leader's account. State: the answer."""
+        return Traits("eb-tc", columns=2, numbers=1)
 
-    def scratch(self, arms: int) -> PairMemory:
-        """Fresh memory: nothing known yet."""
-        return pair_memory(arms)
-
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum, and what follows from them."""
-        count_reward(self.family, history, memory, arm, reward)
-
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
-        """Draw n arms, pull each once; then pull the leader or its challenger in turn until it is separated."""
-        if history.arms < self.arms:
-            return query_fresh(history.arms, self.arms, batch)
-        if memory.ready[0] == 0:
-            if unseen(history.pulls, history.arms):
-                return WAIT
-            recall(self.family, history, memory)
-        leader = settled_leader(memory.leaders[1], memory.means, history.state, _LEADER)
-        if separated(self.family, history, memory, leader, self.epsilon, self.threshold):
-            return 0
-        if history.stats[_AHEAD][leader] <= 0.0:
-            history.stats[_AHEAD][leader] += 1.0
-            batch[0] = leader
-        else:
-            history.stats[_AHEAD][leader] -= 1.0
-            batch[0] = closest_rival(self.family, history, memory, leader, self.slack, 0.0)
-        return 1
-
-    def recommend(self, history: History, memory: Any) -> int:
+    def answer_now(self, target: Any, history: History, memory: Any) -> int:
         """The empirical best arm, of tied ones the one that has led."""
-        return recall_leader(history, _LEADER)
+        return settled_leader(memory.leaders[1], memory.means, history.state, ANSWER)
 
-    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The lowest mean there is: the evidence compares arms, and says nothing about one alone."""
-        return self.family.lowest
-
-    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The highest mean there is."""
-        return self.family.highest
-
-    def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """What is proved about the arm now: the smallest epsilon for the target's alpha, once all arms were pulled."""
-        return pair_claims(self, history, arm)
+    def next_pulls(
+        self, target: Any, history: History, memory: Any, rng: Generator, answer: int, batch: MutableSequence[int]
+    ) -> int:
+        """The leader, or its challenger if it is ahead."""
+        if history.stats[_AHEAD][answer] <= 0.0:
+            history.stats[_AHEAD][answer] += 1.0
+            batch[0] = answer
+        else:
+            history.stats[_AHEAD][answer] -= 1.0
+            batch[0] = closest_rival(target.family, history, memory, answer, self.slack, 0.0)
+        return 1
 
 
 def design(
@@ -99,18 +60,18 @@ def design(
     *,
     slack: float | None = None,
     pool: int = 0,
-) -> EBTC:
+) -> PairStop:
     """EB-TC on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on the whole of a finite list of ``pool`` candidates.
 
     ``slack`` is eps0 of the sampling rule, epsilon unless given.
 
     Examples
     --------
-    >>> design(0.05, 0.1, 0.05).arms, design(0.05, 0.1, 0.05).slack
+    >>> design(0.05, 0.1, 0.05).arms, design(0.05, 0.1, 0.05).rule.slack
     (72, 0.1)
     """
     target = pair_target(alpha, epsilon, delta, family, pool)
-    return EBTC(*target, slack=target.epsilon if slack is None else positive("slack", slack))
+    return PairStop(*target, rule=TopTwo(target.epsilon if slack is None else positive("slack", slack)))
 
 
 ENTRY = Entry(

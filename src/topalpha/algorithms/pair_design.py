@@ -1,22 +1,29 @@
-"""What the algorithms with likelihood-ratio stops share on the host: their design, and what is proved before the stop.
+"""Two phases with a likelihood-ratio stop: one algorithm for every rule of sampling.
 
-With delta/2 for the draw of n arms and delta/2 for the stop, the threshold is ln(2 (n-1) / delta)
-(docs/field/finite_solvers.md, 2).
+With delta/2 for the draw of n arms and delta/2 for the stop, whose threshold is ln(2 (n-1) / delta), a run is
+(alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/field/finite_solvers.md, 2).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import MutableSequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.core import Claim, History
+from topalpha.core import WAIT, Claim, History, Traits
 from topalpha.families import checked
-from topalpha.glr import pair_memory, recall, separation
+from topalpha.glr import PairMemory, count_reward, pair_memory, recall, separated, separation
 from topalpha.rewards import RewardFamily, RewardModel
-from topalpha.rules import unseen
+from topalpha.rules import query_fresh, recall_leader, unseen
 from topalpha.theory import arms_tight
 from topalpha.theory.pool import fewest
 from topalpha.validate import fraction, positive, require
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+#: The number of the state that every rule of sampling keeps: the answer, from 1.
+ANSWER = 0
 
 # Where a redundancy is valid up to a threshold only (Gaussian), the sum of two is valid up to this much less.
 _RESERVE = 25.0
@@ -31,6 +38,67 @@ class PairTarget(NamedTuple):
     arms: int
     family: RewardFamily
     threshold: float
+
+
+class PairStop(NamedTuple):
+    """A finite solver as second phase: a rule that samples, and the likelihood-ratio stop.
+
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/finite_solvers.md, 2). ``rule`` is a
+    NamedTuple with ``traits``; ``answer_now(target, history, memory)``, the arm that would be returned, which the state
+    remembers; and ``next_pulls(target, history, memory, rng, answer, batch)``, where ``target`` is this tuple.
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    arms: int
+    family: RewardFamily
+    threshold: float
+    rule: Any
+
+    @property
+    def traits(self) -> Traits:
+        """Those of the rule. Evidence of two arms is multiplied, so the order of all pulls counts."""
+        traits: Traits = self.rule.traits
+        return traits._replace(global_order=True)
+
+    def scratch(self, arms: int) -> PairMemory:
+        """Fresh memory: nothing known yet."""
+        return pair_memory(arms)
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """Update N_a, the sum, and what follows from them."""
+        count_reward(self.family, history, memory, arm, reward)
+
+    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+        """Draw n arms, pull each once; then pull what the rule says until the answer is separated from all others."""
+        if history.arms < self.arms:
+            return query_fresh(history.arms, self.arms, batch)
+        if memory.ready[0] == 0:
+            if unseen(history.pulls, history.arms):
+                return WAIT
+            recall(self.family, history, memory)
+        answer: int = self.rule.answer_now(self, history, memory)
+        if separated(self.family, history, memory, answer, self.epsilon, self.threshold):
+            return 0
+        count: int = self.rule.next_pulls(self, history, memory, rng, answer, batch)
+        return count
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The answer of the last round; before the first round the empirical best arm."""
+        return recall_leader(history, ANSWER)
+
+    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
+        """The lowest mean there is: the evidence compares arms, and says nothing about one alone."""
+        return self.family.lowest
+
+    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
+        """The highest mean there is."""
+        return self.family.highest
+
+    def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
+        """What is proved about the arm now: the smallest epsilon for the target's alpha, once all arms were pulled."""
+        return pair_claims(self, history, arm)
 
 
 def pair_target(alpha: float, epsilon: float, delta: float, family: RewardModel | None, pool: int) -> PairTarget:

@@ -15,59 +15,38 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.algorithms.pair_design import pair_claims, pair_target
-from topalpha.core import SUM, WAIT, Claim, Entry, History, Traits
-from topalpha.glr import PairMemory, count_reward, pair_memory, recall, separated
-from topalpha.rewards import RewardFamily, RewardModel
-from topalpha.rules import query_fresh, recall_leader, unseen
+from topalpha.algorithms.pair_design import ANSWER, PairStop, pair_target
+from topalpha.core import SUM, Entry, History, Traits
+from topalpha.rewards import RewardModel
 from topalpha.validate import real, require
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-# The one number of the state: the answer, from 1.
-_ANSWER = 0
 # Variances are kept above this, so that no product of them underflows.
 _LEAST = 1e-100
 
 
-class TrackAndStop(NamedTuple):
-    """Track-and-Stop with a sticky answer; build it with :func:`design`.
+class Tracking(NamedTuple):
+    """The arm furthest behind its proportion; ``stick`` says how far below the best mean an answer may be."""
 
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/finite_solvers.md, 2).
-    """
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
-    threshold: float
     stick: float
 
     @property
     def traits(self) -> Traits:
-        """The sum of rewards; the answer. Evidence of two arms is multiplied, so the order of all pulls counts."""
-        return Traits("track-and-stop", numbers=1, global_order=True)
+        """The sum of rewards; the answer."""
+        return Traits("track-and-stop", numbers=1)
 
-    def scratch(self, arms: int) -> PairMemory:
-        """Fresh memory: nothing known yet."""
-        return pair_memory(arms)
-
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum, and what follows from them."""
-        count_reward(self.family, history, memory, arm, reward)
-
-    def answer_now(self, history: History, memory: Any) -> int:
+    def answer_now(self, target: Any, history: History, memory: Any) -> int:
         """The arm of smallest index whose mean is within stick * epsilon of the largest; the state remembers it."""
-        bar = memory.means[memory.leaders[1]] - self.stick * self.epsilon
+        bar = memory.means[memory.leaders[1]] - self.stick * target.epsilon
         answer = 0
         while memory.means[answer] < bar:
             answer += 1
-        history.state[_ANSWER] = answer + 1.0
+        history.state[ANSWER] = answer + 1.0
         return answer
 
-    def proportions(self, history: History, memory: Any, answer: int) -> None:
+    def proportions(self, target: Any, history: History, memory: Any, answer: int) -> None:
         """Write the proportions w for this answer into ``memory.draws``, with the answer's own as 1.
 
         With variances v and D_j = p_i - p_j + epsilon, Gaussian costs are W_ij(w) = D_j^2 / (2 (v_i/w_i + v_j/w_j));
@@ -77,19 +56,19 @@ class TrackAndStop(NamedTuple):
         concave: Newton's iteration from a point where F >= 1 rises to the root.
         """
         pulls = history.pulls[answer]
-        lowered = max(memory.means[answer] - self.epsilon / 3.0, self.family.lowest)
-        own = max(self.family.spread(lowered * pulls, pulls), self.family.spread(history.stats[SUM][answer], pulls))
+        lowered = max(memory.means[answer] - target.epsilon / 3.0, target.family.lowest)
+        own = max(target.family.spread(lowered * pulls, pulls), target.family.spread(history.stats[SUM][answer], pulls))
         own = max(own, _LEAST)
         scale = 0.0
         for arm in range(history.arms):
             if arm != answer:
-                gap = memory.means[answer] - memory.means[arm] + self.epsilon
+                gap = memory.means[answer] - memory.means[arm] + target.epsilon
                 raised = (memory.means[arm] + 2.0 * memory.means[answer]) / 3.0
-                if raised + self.epsilon / 3.0 < self.family.highest:
-                    raised += self.epsilon / 3.0
+                if raised + target.epsilon / 3.0 < target.family.highest:
+                    raised += target.epsilon / 3.0
                 # Not so far below the answer's that adding it to that one would be lost in rounding.
                 least = max(_LEAST, 1e-20 * own)
-                variance = max(self.family.spread(raised * history.pulls[arm], history.pulls[arm]), least)
+                variance = max(target.family.spread(raised * history.pulls[arm], history.pulls[arm]), least)
                 memory.draws[arm] = variance
                 scale = max(scale, (own + math.sqrt(own * variance)) / (gap * gap))
         for _ in range(20):
@@ -97,7 +76,7 @@ class TrackAndStop(NamedTuple):
             fall = 0.0
             for arm in range(history.arms):
                 if arm != answer:
-                    gap = memory.means[answer] - memory.means[arm] + self.epsilon
+                    gap = memory.means[answer] - memory.means[arm] + target.epsilon
                     rest = 1.0 / (gap * gap * scale - own)
                     term = own * memory.draws[arm] * rest * rest
                     total += term
@@ -108,7 +87,7 @@ class TrackAndStop(NamedTuple):
                 break
         for arm in range(history.arms):
             if arm != answer:
-                gap = memory.means[answer] - memory.means[arm] + self.epsilon
+                gap = memory.means[answer] - memory.means[arm] + target.epsilon
                 memory.draws[arm] /= gap * gap * scale - own
         memory.draws[answer] = 1.0
 
@@ -138,36 +117,13 @@ class TrackAndStop(NamedTuple):
                 lag = missing
         return least if fewest < math.sqrt(time) - 0.5 * history.arms else behind
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
-        """Draw n arms, pull each once; then track the proportions until the answer is separated."""
-        if history.arms < self.arms:
-            return query_fresh(history.arms, self.arms, batch)
-        if memory.ready[0] == 0:
-            if unseen(history.pulls, history.arms):
-                return WAIT
-            recall(self.family, history, memory)
-        answer = self.answer_now(history, memory)
-        if separated(self.family, history, memory, answer, self.epsilon, self.threshold):
-            return 0
-        self.proportions(history, memory, answer)
+    def next_pulls(
+        self, target: Any, history: History, memory: Any, rng: Generator, answer: int, batch: MutableSequence[int]
+    ) -> int:
+        """The arm to track."""
+        self.proportions(target, history, memory, answer)
         batch[0] = self.tracked(history, memory)
         return 1
-
-    def recommend(self, history: History, memory: Any) -> int:
-        """The answer of the last round; before the first round the empirical best arm."""
-        return recall_leader(history, _ANSWER)
-
-    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The lowest mean there is: the evidence compares arms, and says nothing about one alone."""
-        return self.family.lowest
-
-    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The highest mean there is."""
-        return self.family.highest
-
-    def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """What is proved about the arm now: the smallest epsilon for the target's alpha, once all arms were pulled."""
-        return pair_claims(self, history, arm)
 
 
 def design(
@@ -178,7 +134,7 @@ def design(
     *,
     stick: float = 0.1,
     pool: int = 0,
-) -> TrackAndStop:
+) -> PairStop:
     """Track-and-Stop on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on a whole list of ``pool`` candidates.
 
     ``stick`` says how far below the largest mean an answer may be, in epsilons.
@@ -190,7 +146,7 @@ def design(
     """
     share = real("stick", stick)
     require(0.0 <= share < 1.0, "stick", "be at least 0 and below 1", stick)
-    return TrackAndStop(*pair_target(alpha, epsilon, delta, family, pool), stick=share)
+    return PairStop(*pair_target(alpha, epsilon, delta, family, pool), rule=Tracking(share))
 
 
 ENTRY = Entry(

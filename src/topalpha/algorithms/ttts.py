@@ -12,50 +12,36 @@ from __future__ import annotations
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.algorithms.pair_design import pair_claims, pair_target
-from topalpha.core import SUM, WAIT, Claim, Entry, History, Traits
+from topalpha.algorithms.pair_design import ANSWER, PairStop, pair_target
+from topalpha.core import SUM, Entry, History, Traits
 from topalpha.families import unit_rewards
-from topalpha.glr import PairMemory, closest_rival, count_reward, pair_memory, recall, separated
-from topalpha.rewards import RewardFamily, RewardModel
-from topalpha.rules import query_fresh, recall_leader, settled_leader, unseen
+from topalpha.glr import closest_rival
+from topalpha.rewards import RewardModel
+from topalpha.rules import settled_leader
 from topalpha.validate import fraction, whole
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-# The one number of the state: the empirical best arm, from 1.
-_LEADER = 0
 
+class Thompson(NamedTuple):
+    """A top arm of a posterior sample.
 
-class TTTS(NamedTuple):
-    """Top two Thompson sampling; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/finite_solvers.md, 2).
     ``leader_share`` is beta; ``resamples`` is how many samples are tried for a challenger before the rival of least
     transportation cost is taken.
     """
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
-    threshold: float
     leader_share: float
     resamples: int
 
     @property
     def traits(self) -> Traits:
-        """The sum of rewards; the leader. Evidence of two arms is multiplied, so the order of all pulls counts."""
-        return Traits("ttts", numbers=1, global_order=True)
+        """The sum of rewards; the answer."""
+        return Traits("ttts", numbers=1)
 
-    def scratch(self, arms: int) -> PairMemory:
-        """Fresh memory: nothing known yet."""
-        return pair_memory(arms)
-
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum, and what follows from them."""
-        count_reward(self.family, history, memory, arm, reward)
+    def answer_now(self, target: Any, history: History, memory: Any) -> int:
+        """The empirical best arm, of tied ones the one that has led."""
+        return settled_leader(memory.leaders[1], memory.means, history.state, ANSWER)
 
     def posterior_best(self, history: History, rng: Generator) -> int:
         """The best arm of one sample of all means."""
@@ -69,17 +55,10 @@ class TTTS(NamedTuple):
                 best_draw = draw
         return best
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
-        """Draw n arms, pull each once; then pull a top arm of a posterior sample until the best one is separated."""
-        if history.arms < self.arms:
-            return query_fresh(history.arms, self.arms, batch)
-        if memory.ready[0] == 0:
-            if unseen(history.pulls, history.arms):
-                return WAIT
-            recall(self.family, history, memory)
-        leader = settled_leader(memory.leaders[1], memory.means, history.state, _LEADER)
-        if separated(self.family, history, memory, leader, self.epsilon, self.threshold):
-            return 0
+    def next_pulls(
+        self, target: Any, history: History, memory: Any, rng: Generator, answer: int, batch: MutableSequence[int]
+    ) -> int:
+        """The best arm of a sample or, with probability 1 - beta, another one."""
         first = self.posterior_best(history, rng)
         batch[0] = first
         if rng.random() >= self.leader_share:
@@ -89,25 +68,9 @@ class TTTS(NamedTuple):
                 second = self.posterior_best(history, rng)
                 tries += 1
             if second == first:
-                second = closest_rival(self.family, history, memory, first, self.epsilon, 0.0)
+                second = closest_rival(target.family, history, memory, first, target.epsilon, 0.0)
             batch[0] = second
         return 1
-
-    def recommend(self, history: History, memory: Any) -> int:
-        """The empirical best arm, of tied ones the one that has led."""
-        return recall_leader(history, _LEADER)
-
-    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The lowest mean there is: the evidence compares arms, and says nothing about one alone."""
-        return self.family.lowest
-
-    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The highest mean there is."""
-        return self.family.highest
-
-    def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """What is proved about the arm now: the smallest epsilon for the target's alpha, once all arms were pulled."""
-        return pair_claims(self, history, arm)
 
 
 def design(
@@ -119,7 +82,7 @@ def design(
     beta: float = 0.5,
     resamples: int = 2,
     pool: int = 0,
-) -> TTTS:
+) -> PairStop:
     """TTTS on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on the whole of a finite list of ``pool`` candidates.
 
     Parameters
@@ -142,7 +105,7 @@ def design(
     72
     """
     target = pair_target(alpha, epsilon, delta, unit_rewards(family), pool)
-    return TTTS(*target, leader_share=fraction("beta", beta), resamples=whole("resamples", resamples))
+    return PairStop(*target, rule=Thompson(fraction("beta", beta), whole("resamples", resamples)))
 
 
 ENTRY = Entry(
