@@ -30,9 +30,9 @@ _FARTHEST = 2.0**40
 
 
 class Memory(NamedTuple):
-    """Scratch: trees of leaders and challengers, what evidence looks up, and where the stop condition failed last.
+    """Scratch: trees of leaders and challengers, what evidence looks up, and where to try the stop condition first.
 
-    ``kept`` is the arms' evidence at the point where it failed last, each from so many pulls as ``kept_at`` says.
+    ``kept`` is the arms' evidence at that point, each from so many pulls as ``kept_at`` says.
     """
 
     ready: MutableSequence[int]
@@ -41,7 +41,7 @@ class Memory(NamedTuple):
     challengers: MutableSequence[int]
     lookup: Any
     stack: MutableSequence[int]
-    failed: MutableSequence[float]
+    suspect: MutableSequence[float]
     kept: MutableSequence[float]
     kept_at: MutableSequence[int]
 
@@ -55,7 +55,7 @@ def fresh_memory(rule: Any, arms: int) -> Memory:
         challengers=empty_tree(arms),
         lookup=rule.evidence.tables(),
         stack=[0] * 128,
-        failed=[-math.inf],
+        suspect=[-math.inf],
         kept=[0.0] * arms,
         kept_at=[0] * arms,
     )
@@ -210,9 +210,9 @@ def certificate(rule: Any, history: History, memory: Any, leader: int, challenge
     if history.pulls[leader] <= history.stats[PULLS_THEN][leader] and history.pulls[leader] < rule.family.capacity:
         return False  # no evidence of its own yet
     low = rule.family.lowest + rule.epsilon
-    # Where the condition fails at one point it fails on the cell around it; it mostly fails where it failed before.
-    if low < memory.failed[0] < high and not cell_certificate(
-        rule, history, memory, leader, memory.failed[0], memory.failed[0], log_draws
+    # Where the condition fails at one point it fails on the cell around it: begin with a point that likely does.
+    if low < memory.suspect[0] < high and not cell_certificate(
+        rule, history, memory, leader, memory.suspect[0], memory.suspect[0], log_draws
     ):
         return False
     if high <= low or rule.log_leader + leader_evidence(rule, history, memory, leader, high) >= 0.0:
@@ -241,21 +241,22 @@ def certificate(rule: Any, history: History, memory: Any, leader: int, challenge
         left = low + cell * width
         right = high if cell == _CELLS - 1 else low + (cell + 1) * width
         if not cell_certificate(rule, history, memory, leader, left, right, log_draws):
-            fail_at(memory, 0.5 * (left + right))
+            # The next check begins well above this cell, where the leader says less: that point fails for longer.
+            suspect_at(memory, 0.5 * (left + high))
             return False
     return True
 
 
-def fail_at(memory: Any, x: float) -> None:
-    """Remember where the stop condition failed; evidence that is kept was for another point."""
-    memory.failed[0] = x
+def suspect_at(memory: Any, x: float) -> None:
+    """Try the stop condition at x first from now on; evidence that is kept was for another point."""
+    memory.suspect[0] = x
     for arm in range(len(memory.kept_at)):
         memory.kept_at[arm] = 0
 
 
 def kept_evidence(rule: Any, history: History, memory: Any, arm: int, x: float) -> float:
-    """The arm's evidence at x; where that is the point that failed last, it is worked out once for its rewards."""
-    if x != memory.failed[0]:
+    """The arm's evidence at x; at the point that is tried first it is worked out once for its rewards."""
+    if x != memory.suspect[0]:
         fresh: float = rule.evidence.evidence_below(history, memory.lookup, arm, x)
         return fresh
     if memory.kept_at[arm] != history.pulls[arm]:
