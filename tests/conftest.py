@@ -1,7 +1,24 @@
 """Hypothesis is deterministic here: a test that passed yesterday passes today. ``--hypothesis-profile=wide`` roams."""
 
+import pytest
 from hypothesis import settings
+from storing import CHILDREN
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.register_profile("wide", max_examples=5000, deadline=None)
 settings.load_profile("fixed")
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "searches.db"
+
+
+@pytest.fixture(autouse=True)
+def _no_child_outlives_its_test():
+    yield
+    while CHILDREN:
+        process = CHILDREN.pop()
+        process.kill()
+        process.wait()
+        process.stdout.close()

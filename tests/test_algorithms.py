@@ -16,6 +16,7 @@ from topalpha.bounds import log_mixture, tilt_bound
 from topalpha.confidence.base import LOWER, PLACE, PULLS_THEN, UPPER
 from topalpha.core import History
 from topalpha.families import Bernoulli, Exponential, Gaussian, Poisson
+from topalpha.joint import cell_certificate, leader_evidence
 from topalpha.reservoirs import Beta, Conditioned, Dirac, TwoPoint, Uniform, parse
 from topalpha.result import standard_error
 from topalpha.simulation import simulate
@@ -384,7 +385,7 @@ def leader_weight(algorithm, place):
     stats = [[1.0], [1.0], [float(place)], [2.0], [1.0]]
     history = History(2, 1, [2], stats, [0.0] * algorithm.traits.numbers)
     x = 0.5 * (1.0 + algorithm.epsilon)
-    return math.exp(algorithm.log_leader_evidence(history, algorithm.scratch(1), 0, x))
+    return math.exp(leader_evidence(algorithm, history, algorithm.scratch(1), 0, x))
 
 
 def follow(algorithm, reservoir, seed):
@@ -462,6 +463,10 @@ def test_the_running_bound_of_joint_lucb_is_the_least_exact_bound_so_far():
     assert moved > 10, "the stream must show a difference between the running bound and that of the moment"
 
 
+def cell_passes(algorithm, history, memory, leader, left, right):
+    return cell_certificate(algorithm, history, memory, leader, left, right, algorithm.log_draws)
+
+
 def test_a_cell_is_judged_by_the_leader_at_its_right_end_and_the_challengers_at_its_left():
     algorithm = design("joint-lucb", 0.1, 0.1, 0.1)
     arms = algorithm.arms
@@ -479,9 +484,9 @@ def test_a_cell_is_judged_by_the_leader_at_its_right_end_and_the_challengers_at_
     stats[PLACE][0] = 1.0
     rebuild(memory.challengers, stats[UPPER], pulls, arms)
     history = History(t, arms, pulls, stats, state)
-    assert algorithm.cell_passes(history, memory, 0, 0.4, 0.4), "the leader alone is enough here"
-    assert algorithm.cell_passes(history, memory, 0, 1.0, 1.0), "the challengers alone are enough here"
-    assert not algorithm.cell_passes(history, memory, 0, 0.4, 1.0), "neither is enough on all of the cell"
+    assert cell_passes(algorithm, history, memory, 0, 0.4, 0.4), "the leader alone is enough here"
+    assert cell_passes(algorithm, history, memory, 0, 1.0, 1.0), "the challengers alone are enough here"
+    assert not cell_passes(algorithm, history, memory, 0, 0.4, 1.0), "neither is enough on all of the cell"
 
 
 def test_only_pulls_after_registration_count_for_the_leader():
@@ -490,7 +495,7 @@ def test_only_pulls_after_registration_count_for_the_leader():
 
     def evidence(pulls, total, pulls_then, total_then):
         stats = [[total], [1.0], [1.0], [pulls_then], [total_then]]
-        return algorithm.log_leader_evidence(History(9, 1, [pulls], stats, [0.0] * 4), memory, 0, 0.7)
+        return leader_evidence(algorithm, History(9, 1, [pulls], stats, [0.0] * 4), memory, 0, 0.7)
 
     assert evidence(50, 45.0, 20.0, 15.0) == evidence(30, 30.0, 0.0, 0.0)
     assert evidence(50, 45.0, 50.0, 45.0) == evidence(3, 1.0, 3.0, 1.0)
@@ -533,6 +538,6 @@ def test_the_challengers_evidence_is_capped():
     assert high < 0.2
     for left in (0.5, 0.9, 1.0):
         # with C capped at c^n the leader, who has no evidence, passes by w2 c^n >= 1/delta alone, and only just
-        assert algorithm.cell_passes(history, memory, 0, left, 1.0)
+        assert cell_passes(algorithm, history, memory, 0, left, 1.0)
         stricter = algorithm._replace(log_challengers=-algorithm.log_draws - 0.1, log_both=-1000.0, log_leader=-1000.0)
-        assert not stricter.cell_passes(history, memory, 0, left, 1.0)
+        assert not cell_passes(stricter, history, memory, 0, left, 1.0)

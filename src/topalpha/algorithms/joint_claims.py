@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from topalpha.claims import FIRST_SHARE
 from topalpha.confidence.base import PLACE, UPPER
 from topalpha.core import Claim, History
+from topalpha.joint import certificate, joined, leader_evidence
 from topalpha.theory.pool import log_all_fail
 from topalpha.tournament import rebuild, runner_up
 
@@ -35,7 +36,7 @@ def leader_lower(algorithm: Joint, history: History, memory: Any, arm: int) -> f
         return lowest
 
     def excluded(mean: float) -> bool:
-        evidence = algorithm.log_leader_evidence(history, memory, arm, mean + algorithm.epsilon)
+        evidence = leader_evidence(algorithm, history, memory, arm, mean + algorithm.epsilon)
         return algorithm.log_leader + evidence >= 0.0
 
     high = history.stats[0][arm] / history.pulls[arm] + algorithm.epsilon
@@ -121,10 +122,10 @@ def _smallest_epsilon(algorithm: Joint, history: History, memory: Any, arm: int)
             top = algorithm.family.highest
             if top == math.inf:
                 return False
-            evidence = at_epsilon.log_leader_evidence(history, memory, arm, top)
-            if not at_epsilon.passes(evidence, at_epsilon.log_draws):
+            evidence = leader_evidence(at_epsilon, history, memory, arm, top)
+            if not joined(at_epsilon, evidence, at_epsilon.log_draws):
                 return False
-        return challenger < 0 or at_epsilon.certified(history, memory, arm, challenger)
+        return challenger < 0 or certificate(at_epsilon, history, memory, arm, challenger, at_epsilon.log_draws)
 
     unit = algorithm.epsilon
     if proved(_RESOLUTION * unit):

@@ -22,13 +22,10 @@ from topalpha.joint import (
     LEADER,
     STATE,
     Memory,
-    cell_certificate,
     certificate,
     check_due,
     fold_reward,
     fresh_memory,
-    joined,
-    leader_evidence,
     leader_or_challenger,
     recall,
     register,
@@ -96,26 +93,11 @@ class JointLUCB(NamedTuple):
         challenger = runner_up(memory.challengers, history.stats[UPPER], history.pulls, leader)
         register(self, history, leader)
         if check_due(history):
-            if history.stats[PLACE][leader] > 0.0 and self.certified(history, memory, leader, challenger):
+            registered = history.stats[PLACE][leader] > 0.0
+            if registered and certificate(self, history, memory, leader, challenger, self.log_draws):
                 return 0
             update_share(self, history, memory, leader)
         return leader_or_challenger(self, history, memory, leader, challenger, self.log_draws, batch)
-
-    def log_leader_evidence(self, history: History, memory: Any, leader: int, x: float) -> float:
-        """ln(v_j M_j(x)): evidence, since registration, that the leader's mean exceeds x - epsilon."""
-        return leader_evidence(self, history, memory, leader, x)
-
-    def passes(self, own: float, others: float) -> bool:
-        """w1 v M + w2 C + w3 v M C >= 1/delta, in logs."""
-        return joined(self, own, others)
-
-    def certified(self, history: History, memory: Any, leader: int, challenger: int) -> bool:
-        """Whether the stop condition holds for every x, cell by cell."""
-        return certificate(self, history, memory, leader, challenger, self.log_draws)
-
-    def cell_passes(self, history: History, memory: Any, leader: int, left: float, right: float) -> bool:
-        """The stop condition on [left, right]: M decreases and C increases with x."""
-        return cell_certificate(self, history, memory, leader, left, right, self.log_draws)
 
     def recommend(self, history: History, memory: Any) -> int:
         """The leader: the empirical best arm, of tied ones the one that has led."""

@@ -153,18 +153,6 @@ class JointOnePhase(NamedTuple):
             own = leader_evidence(self, history, memory, leader, self.family.highest)
         return joined(self, own, log_draws) and certificate(self, history, memory, leader, challenger, log_draws)
 
-    def log_leader_evidence(self, history: History, memory: Any, leader: int, x: float) -> float:
-        """ln(v_j M_j(x)): evidence, since registration, that the leader's mean exceeds x - epsilon."""
-        return leader_evidence(self, history, memory, leader, x)
-
-    def passes(self, own: float, others: float) -> bool:
-        """w1 v M + w2 C + w3 v M C >= 1/delta, in logs."""
-        return joined(self, own, others)
-
-    def certified(self, history: History, memory: Any, leader: int, challenger: int) -> bool:
-        """Whether the stop condition holds for every x up to the largest upper bound, all arms being drawn."""
-        return certificate(self, history, memory, leader, challenger, self.log_draws)
-
     def recommend(self, history: History, memory: Any) -> int:
         """The leader: the empirical best arm, of tied ones the one that has led."""
         if history.state[LEADER] > 0.0:

@@ -13,15 +13,12 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from topalpha.algorithms import lucb_pp
 from topalpha.claims import target_claim
 from topalpha.core import SUM, WAIT, Claim, Entry, History, Traits
-from topalpha.families import checked
 from topalpha.rewards import ENDLESS, RewardFamily, RewardModel
 from topalpha.rules import next_challenger, query_fresh, recall_leader, unseen
-from topalpha.theory import arms_tight
-from topalpha.theory.pool import fewest
 from topalpha.tournament import beats, empty_tree, play, rebuild, runner_up
-from topalpha.validate import fraction, positive, require
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -155,27 +152,14 @@ class UGapE(NamedTuple):
 
 
 def design(alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, *, pool: int = 0) -> UGapE:
-    """UGapEc on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on the whole of a finite list of ``pool`` candidates.
+    """UGapEc on the arms and at the levels of lucb++; on the whole of a finite list of ``pool`` candidates.
 
     Examples
     --------
     >>> design(0.05, 0.05, 0.05).arms
     72
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    number = fewest(arms_tight(alpha, delta), pool)
-    law = checked(family)
-    lower_threshold = math.log(4.0 * number / delta)
-    require(lower_threshold <= law.largest_threshold, "delta", "not be so small for this family", delta)
-    return UGapE(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=number,
-        family=law,
-        upper_threshold=math.log(4.0 / delta),
-        lower_threshold=lower_threshold,
-    )
+    return UGapE(**lucb_pp.design(alpha, epsilon, delta, family, pool=pool)._asdict())
 
 
 ENTRY = Entry(

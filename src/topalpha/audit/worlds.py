@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from topalpha.families.draws import draw_binomial
+
 if TYPE_CHECKING:
     from numpy.random import Generator
 
@@ -24,6 +26,10 @@ class PlusMinus(NamedTuple):
         """One reward."""
         return mean + self.swing if rng.random() < 0.5 else mean - self.swing
 
+    def sample_sum(self, mean: float, count: int, rng: Generator) -> float:
+        """The sum of ``count`` rewards, in one draw: eliminations ask for millions at a time."""
+        return count * mean + self.swing * (2.0 * draw_binomial(count, 0.5, rng) - count)
+
 
 class Thirds(NamedTuple):
     """Bernoulli rewards of which a fraction ``unsure`` is replaced by their mean.
@@ -42,3 +48,8 @@ class Thirds(NamedTuple):
         if rng.random() < self.unsure:
             return mean
         return 1.0 if rng.random() < mean else 0.0
+
+    def sample_sum(self, mean: float, count: int, rng: Generator) -> float:
+        """The sum of ``count`` rewards: how many are replaced, then how many of the others are 1."""
+        unsure = draw_binomial(count, self.unsure, rng)
+        return unsure * mean + draw_binomial(int(count - unsure), mean, rng)
