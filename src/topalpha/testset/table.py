@@ -174,7 +174,8 @@ class ScoreTable:
         True
         """
         candidates = self.draw if endless else self.candidates
-        return select(candidates, self.examples, self.evaluate, **{"progress": "none", **settings})
+        usual = {"progress": "none", "about": "a pool whose law is this table" if endless else ""}
+        return select(candidates, self.examples, self.evaluate, **usual | settings)
 
     def audit(
         self,
