@@ -352,6 +352,7 @@ def test_bad_input_gets_one_sentence():
     says("evaluate must be a function, got None", lambda: select(candidates, examples, None))
     says("evaluate must take (candidate, example) or", lambda: select(candidates, examples, lambda one: True))
     says("alpha must lie strictly between 0 and 1, got 1.0", lambda: select(candidates, examples, evaluate, alpha=1.0))
+    says("algorithm must be one of cc-lucb", lambda: select(candidates, examples, evaluate, algorithm="kl-lucb"))
     says("epsilon must be positive", lambda: select(candidates, examples, evaluate, epsilon=0.0))
     says("storage must name a file where resume is set", lambda: select(candidates, examples, evaluate, resume=True))
     with pytest.raises(TypeError, match="unexpected keyword argument 'alfa'"):

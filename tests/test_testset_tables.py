@@ -319,7 +319,7 @@ def test_the_command_refuses_in_one_sentence():
     for arguments, words in (
         (("--alpha", "2"), "alpha must lie strictly between 0 and 1"),
         (("--epsilon", "0"), "epsilon must be positive"),
-        (("--algorithm", "kl-lucb"), "family must be a one-parameter family for this algorithm"),
+        (("--algorithm", "kl-lucb"), "algorithm must be one of cc-lucb, joint-lucb, got 'kl-lucb'"),
         (("--runs", "0"), "runs must be a whole number of at least 1"),
     ):
         result = call(RECORDED, *arguments, code=2)

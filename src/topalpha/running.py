@@ -65,7 +65,13 @@ class Running:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Running:
-        """From settings by name; one that there is not gets the error of a call with a wrong name."""
+        """From settings by name; one that there is not gets the error of a call with a wrong name.
+
+        Examples
+        --------
+        >>> Running.of({"width": 4}).width
+        4
+        """
         for name in settings:
             if name not in cls.__dataclass_fields__:
                 raise TypeError(f"got an unexpected keyword argument {name!r}")

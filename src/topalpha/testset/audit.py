@@ -197,6 +197,12 @@ def audit(
         Errors with their exact interval, the verdict against delta, costs against full evaluation, and the same for two
         rules of thumb: a fixed number of examples for every candidate; and a race that drops whoever looks
         significantly worse, by ordinary 95% intervals.
+
+    Examples
+    --------
+    >>> table = ScoreTable(["short", "long"], ["q1", "q2", "q3"], [[1, 0, 1], [1, 1, 1]])
+    >>> audit(table, runs=20).select.verdict
+    'compatible'
     """
     replayed = replays(
         table,

@@ -86,6 +86,12 @@ class Thumb(NamedTuple):
     """A rule of thumb on a table of outcomes.
 
     ``drawn`` candidates are drawn from the table with replacement; 0 takes all of them.
+
+    Examples
+    --------
+    >>> costs, scores = Thumb(fixed(1), np.array([[True, True], [False, False]]), 0, 0).many(3)
+    >>> costs.tolist(), scores.tolist()
+    ([2, 2, 2], [1.0, 1.0, 1.0])
     """
 
     rule: Rule
@@ -94,14 +100,7 @@ class Thumb(NamedTuple):
     seed: int
 
     def many(self, runs: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The costs of so many choices, and the scores of the candidates chosen.
-
-        Examples
-        --------
-        >>> costs, scores = Thumb(fixed(1), np.array([[True, True], [False, False]]), 0, 0).many(3)
-        >>> costs.tolist(), scores.tolist()
-        ([2, 2, 2], [1.0, 1.0, 1.0])
-        """
+        """The costs of so many choices, and the scores of the candidates chosen."""
         size, items = self.matrix.shape
         costs, scores, means = np.zeros(runs, dtype=np.int64), np.zeros(runs), self.matrix.mean(axis=1)
         for index in range(runs):

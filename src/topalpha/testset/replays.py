@@ -17,12 +17,9 @@ from topalpha.execution import Calls
 from topalpha.families import PassFail
 from topalpha.runs import Outcome, run_on_threads, start
 from topalpha.streams import run_seed, streams
-from topalpha.testset.selecting import ALGORITHM, target_alpha
+from topalpha.testset.selecting import chosen_algorithm, target_alpha
 from topalpha.testset.table import ScoreTable
-from topalpha.validate import choice, whole
-
-#: Algorithms that know how many candidates they draw before they begin.
-ALGORITHMS = ("cc-lucb", "joint-lucb")
+from topalpha.validate import whole
 
 
 class Tapes(NamedTuple):
@@ -121,10 +118,16 @@ def replays(
     algorithm: str | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Replays:
-    """Replays of choices on this table for this target."""
+    """Replays of choices on this table for this target; see :func:`topalpha.select`.
+
+    Examples
+    --------
+    >>> table = ScoreTable(["short", "long"], ["q1", "q2", "q3"], [[1, 0, 1], [1, 1, 1]])
+    >>> replays(table, endless=True, alpha=0.3).algorithm.arms
+    18
+    """
     size, items = table.matrix.shape
-    name = choice("algorithm", ALGORITHM if algorithm is None else algorithm, ALGORITHMS)
     pool = {} if endless else {"pool": size}
     alpha = target_alpha(alpha, 0 if endless else size)
-    designed = design(name, alpha, epsilon, delta, PassFail(items), **pool, **(options or {}))
+    designed = design(chosen_algorithm(algorithm), alpha, epsilon, delta, PassFail(items), **pool, **(options or {}))
     return Replays(table, designed, endless, whole("seed", seed, 0))

@@ -15,11 +15,11 @@ from topalpha.running import Running
 from topalpha.session import Session
 from topalpha.task import Task
 from topalpha.testset.selection import Selection, selection_of
-from topalpha.validate import require
+from topalpha.validate import choice, require
 
-#: The algorithm where none is named: on a finite test set it costs what joint-lucb does, draws fewer candidates, and a
-#: slow remote call holds up no other candidate (docs/prompt_choice.md).
-ALGORITHM = "cc-lucb"
+#: Algorithms that know test sets and say beforehand how many candidates they draw. The first is used where none is
+#: named: it costs no more on a test set, draws fewer candidates, and a slow remote call holds up no other candidate.
+ALGORITHMS = ("cc-lucb", "joint-lucb")
 #: The top fraction where none is given and a function draws candidates; of a list it is the best one.
 ALPHA = 0.05
 #: How many coroutines are awaited at once unless ``width`` says.
@@ -39,6 +39,17 @@ def target_alpha(alpha: float | None, pool: int) -> float:
     if alpha is not None:
         return alpha
     return ALPHA if pool == 0 else min(1.0 / pool, 0.5)
+
+
+def chosen_algorithm(name: str | None) -> str:
+    """The algorithm of this name, if it is one that choices are made with.
+
+    Examples
+    --------
+    >>> chosen_algorithm(None)
+    'cc-lucb'
+    """
+    return ALGORITHMS[0] if name is None else choice("algorithm", name, ALGORITHMS)
 
 
 def select(
@@ -85,7 +96,7 @@ def select(
     delta
         The probability with which the claim may be wrong.
     algorithm, options
-        Which algorithm, and its options; cc-lucb unless given.
+        Which algorithm, cc-lucb unless given, or joint-lucb; and its options.
     seed
         Of all random choices: the same seed gives the same choice, one evaluation at a time.
     about
@@ -200,7 +211,7 @@ def _asked(
         alpha=target_alpha(alpha, pool),
         epsilon=epsilon,
         delta=delta,
-        algorithm=ALGORITHM if algorithm is None else algorithm,
+        algorithm=chosen_algorithm(algorithm),
         options=dict(options or {}),
         seed=seed,
         about=about,

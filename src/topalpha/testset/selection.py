@@ -32,7 +32,8 @@ class Score:
         On how many examples it was evaluated, and how many of these it passed.
     low, high
         An interval for its score on all examples. With probability at least 1 - delta the intervals of all candidates
-        hold at once, whenever one looks at them (docs/proofs.md, C.4, at level delta / 2n on each side).
+        hold at once, whenever one looks at them: docs/proofs.md, C.4, at level delta / 2n on each side, n the number
+        of candidates that will be drawn.
 
     Examples
     --------
@@ -168,12 +169,12 @@ def _short(candidate: Any) -> str:
 def selection_of(session: Session, calls: Calls, result: Result) -> Selection:
     """The choice that this search has made."""
     history = session.history
-    items, arms = session.task.items, len(session.candidates)
+    items, level = session.task.items, session.task.delta / session.algorithm.arms
     scores = []
-    for arm in range(arms):
+    for arm in range(len(session.candidates)):
         pulls = history.pulls[arm]
         passes = round(history.stats[SUM][arm])
-        low, high = interval(items, passes, pulls, session.task.epsilon, session.task.delta / max(arms, 1))
+        low, high = interval(items, passes, pulls, session.task.epsilon, level)
         index = calls.place(arm) if calls.pool else None
         scores.append(Score(session.candidates[arm], index, pulls, passes, low, high))
     chosen = scores.pop(result.arm)
