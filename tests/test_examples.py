@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 DOCUMENTS = ("tutorial", "choosing", "guarantee")
 FEWER_FILES = 12
-TESTED = ("compression", "compression_truth", "folk_rule", "pilots", "width")
+TESTED = ("compression", "compression_truth", "folk_rule", "pilots", "prompt_choice", "width")
 
 
 @pytest.fixture

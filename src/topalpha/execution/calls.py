@@ -89,6 +89,8 @@ class Calls:
         however often.
     items
         What a candidate is tried on, each at most once, in an order of the candidate's own.
+    words
+        What the caller calls ``draw``, ``pull`` and ``items``, for errors.
 
     Examples
     --------
@@ -99,13 +101,22 @@ class Calls:
     [0.0, 0.0, 1.0]
     """
 
-    def __init__(self, draw: Any, pull: Callable[..., Any], *, seed: int, items: Sequence[Any] | None = None) -> None:
+    def __init__(
+        self,
+        draw: Any,
+        pull: Callable[..., Any],
+        *,
+        seed: int,
+        items: Sequence[Any] | None = None,
+        words: tuple[str, str, str] = ("draw", "pull", "items"),
+    ) -> None:
         self.seed = whole("seed", seed, 0)
         self.items = items
+        drawing, pulling, many = words
         listed = isinstance(draw, (Sequence, np.ndarray)) and not isinstance(draw, (str, bytes))
-        require(listed or callable(draw), "draw", "be a function or a list of candidates", draw)
-        require(callable(pull), "pull", "be a function", pull)
-        require(items is None or len(items) > 0, "items", "not be empty", items)
+        require(listed or callable(draw), drawing, "be a function or a list of candidates", draw)
+        require(callable(pull), pulling, "be a function", pull)
+        require(items is None or len(items) > 0, many, "not be empty", items)
         self.draw, self.pull = draw, pull
         #: How many candidates there are; 0 if there is no end of them.
         self.pool = len(draw) if listed else 0
@@ -113,23 +124,32 @@ class Calls:
         self.asynchronous = _asynchronous(pull)
         self._draw_rng = ""
         if listed:
-            require(self.pool > 0, "draw", "be a function or a list of candidates", draw)
+            require(self.pool > 0, drawing, "be a function or a list of candidates", draw)
         else:
-            require(not _asynchronous(draw), "draw", "be a plain function", draw)
-            self._draw_rng = _wants_generator("draw", draw, ())
-        names = ("candidate",) if items is None else ("candidate", "item")
-        self._pull_rng = _wants_generator("pull", pull, names)
+            require(not _asynchronous(draw), drawing, "be a plain function", draw)
+            self._draw_rng = _wants_generator(drawing, draw, ())
+        names = ("candidate",) if items is None else ("candidate", many.removesuffix("s"))
+        self._pull_rng = _wants_generator(pulling, pull, names)
 
     def candidate(self, arm: int) -> Any:
         """The candidate of this arm: the same whenever it is asked for. Ctrl-C may come while it is drawn."""
         if self.pool > 0:
-            require(0 <= arm < self.pool, "arm", f"be below {self.pool}, the number of candidates", arm)
-            return self.draw[int(_order(self.seed, self.pool, _LIST)[arm])]
+            return self.draw[self.place(arm)]
         with released():
             if not self._draw_rng:
                 return self.draw()
             rng = _generator(self.seed, _DRAW, arm)
             return self.draw(rng=rng) if self._draw_rng == "keyword" else self.draw(rng)
+
+    def place(self, arm: int) -> int:
+        """Where in the list of candidates this arm's stands."""
+        require(0 <= arm < self.pool, "arm", f"be below {self.pool}, the number of candidates", arm)
+        return int(_order(self.seed, self.pool, _LIST)[arm])
+
+    def order(self, arm: int) -> NDArray[np.intp]:
+        """The places of the items in the order in which this arm's candidate tries them."""
+        assert self.items is not None
+        return _order(self.seed, len(self.items), _ITEMS, arm)
 
     def evaluation(self, pull: Pull, candidate: Any) -> Evaluation:
         """What gives the reward of this pull."""
@@ -137,7 +157,7 @@ class Calls:
         if self.items is not None:
             count = len(self.items)
             require(pull.number < count, "pull", f"be one of {count}, the number of items", pull.number)
-            arguments += (self.items[int(_order(self.seed, count, _ITEMS, pull.arm)[pull.number])],)
+            arguments += (self.items[int(self.order(pull.arm)[pull.number])],)
         key = (self.seed, _PULL, pull.arm, pull.number) if self._pull_rng else None
         return Evaluation(self.pull, arguments, key, self._pull_rng == "keyword")
 
