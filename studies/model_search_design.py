@@ -45,7 +45,7 @@ CONTENDERS: dict[str, tuple[str, float, dict[str, float]]] = {
     "shared": ("lucb++", 5.0, {}),
 }
 #: Test rows, and the mean accuracy on them.
-SCORES = ((30, 0.8), (30, 0.95), (30, 0.99), (100, 0.8), (100, 0.95), (100, 0.99))
+SCORES = ((30, 0.8), (30, 0.95), (30, 0.99), (100, 0.8), (100, 0.95), (100, 0.99), (100, 1.0))
 UPPER_LEVEL, LOWER_LEVEL = NORMAL_OPTIONS["delta_u"], 1e-4
 
 

@@ -1,4 +1,6 @@
-"""One model search, drawn: where the fits went. Writes docs/model_search/search.json and search.png.
+"""The search of docs/model_search.md, drawn: where the fits went. And what other splits and bounds would have cost.
+
+Writes docs/model_search/search.json and search.png, and a table of the page.
 
 python studies/model_search_figure.py           # search again, then draw
 python studies/model_search_figure.py --picture # draw search.json
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +30,48 @@ from topalpha.sklearn import TopAlphaSearchCV
 FOLDER = Path(__file__).parent.parent / "docs" / "model_search"
 TARGET = {"alpha": 0.1, "epsilon": 0.02, "delta": 0.05}
 LAW = {"svc__C": loguniform(1e-3, 1e3), "svc__gamma": loguniform(1e-5, 1e1)}
+PAGE = FOLDER.parent / "model_search.md"
+BEGIN, END = "<!-- variants: written by studies/model_search_figure.py -->", "<!-- end of variants -->"
+SEEDS = range(5)
+#: Arguments of the search, and how the page calls them.
+VARIANTS: dict[str, dict[str, str]] = {
+    "the default": {},
+    '`splits="shared"`': {"splits": "shared"},
+    '`bounds="low-variance"`': {"bounds": "low-variance"},
+    '`bounds="bernoulli"`': {"bounds": "bernoulli"},
+}
+#: Nobody waits longer.
+MOST_FITS = 4_000
+
+
+def searched(seed: int, **arguments: Any) -> TopAlphaSearchCV:
+    """The search of the page, or a variant of it."""
+    X, y = load_breast_cancer(return_X_y=True)
+    model = make_pipeline(StandardScaler(), SVC())
+    return TopAlphaSearchCV(model, LAW, **TARGET, random_state=seed, **arguments).fit(X, y)
+
+
+def costs() -> dict[str, list[int]]:
+    """Fits of every variant, by seed; those of a search that did not end by itself are the most that it may take."""
+    found: dict[str, list[int]] = {}
+    for name, arguments in VARIANTS.items():
+        seeds = SEEDS if "bounds" not in arguments else SEEDS[:1]
+        found[name] = [int(searched(seed, **arguments, max_fits=MOST_FITS).n_fits_) for seed in seeds]
+    return found
+
+
+def table(search: dict[str, Any]) -> str:
+    """Fits by variant, in Markdown."""
+    lines = ["| | fits | searches |", "|---|---|---|"]
+    for name, fits in search["variants"].items():
+        mean = f"more than {MOST_FITS:,}" if max(fits) >= MOST_FITS else f"{np.mean(fits):,.0f}"
+        lines.append(f"| {name} | {mean} | {len(fits)} |")
+    return "\n".join(lines)
 
 
 def found() -> dict[str, Any]:
     """The search of the page, as far as the picture needs it."""
-    X, y = load_breast_cancer(return_X_y=True)
-    search = TopAlphaSearchCV(make_pipeline(StandardScaler(), SVC()), LAW, **TARGET, random_state=0).fit(X, y)
+    search = searched(0)
     results = search.cv_results_
     columns = {
         name: [float(value) if np.isfinite(value) else None for value in results[name]]
@@ -45,6 +84,7 @@ def found() -> dict[str, Any]:
         "fits": int(search.n_fits_),
         "n_splits": [int(count) for count in results["n_splits"]],
         **columns,
+        "variants": costs(),
     }
 
 
@@ -84,7 +124,16 @@ def main() -> None:
     if not parser.parse_args().picture:
         FOLDER.mkdir(exist_ok=True)
         record.write_text(json.dumps(found(), indent=1) + "\n", encoding="utf-8")
-    draw(json.loads(record.read_text(encoding="utf-8")), FOLDER / "search.png")
+    search = json.loads(record.read_text(encoding="utf-8"))
+    draw(search, FOLDER / "search.png")
+    text, count = re.subn(
+        f"{re.escape(BEGIN)}.*?{re.escape(END)}",
+        lambda _: f"{BEGIN}\n{table(search)}\n{END}",
+        PAGE.read_text(encoding="utf-8"),
+        flags=re.DOTALL,
+    )
+    assert count == 1
+    PAGE.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

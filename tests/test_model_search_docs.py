@@ -39,13 +39,16 @@ def test_tables_are_written_between_their_markers(monkeypatch, tmp_path):
     assert page.read_text(encoding="utf-8") == PAGE
 
 
-def test_the_figure_and_the_words_are_those_of_the_search(monkeypatch, tmp_path):
+def test_the_figure_and_the_words_are_those_of_the_search(tmp_path):
     figure = script("model_search_figure")
     search = json.loads((FOLDER / "search.json").read_text(encoding="utf-8"))
     figure.draw(search, tmp_path / "search.png")
     assert (tmp_path / "search.png").read_bytes()[:4] == b"\x89PNG"
     quoted = re.sub(r"\n> ?", " ", PAGE[PAGE.index("> With probability") + 2 :].partition("\n\n")[0])
     assert quoted in search["statement"]
+    assert figure.table(search) in PAGE
+    own, shared = search["variants"]["the default"], search["variants"]['`splits="shared"`']
+    assert max(own) < min(shared)
     counts, means = search["n_splits"], search["mean_test_score"]
     assert f"Of the {len(counts)} settings, {counts.count(5)} were fitted five times" in PAGE
     assert min(counts) == 5

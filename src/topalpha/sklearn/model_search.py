@@ -258,6 +258,8 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         self.best_index_ = scored.index(result.certificate.arm)
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        if hasattr(self, "best_estimator_"):
+            del self.best_estimator_  # that of an earlier fit
 
     def _refit(self, pull: SplitScore) -> None:
         """Fit the setting found on all rows."""
