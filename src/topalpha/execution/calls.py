@@ -17,11 +17,74 @@ from topalpha.execution.interrupts import released
 from topalpha.validate import real, require, whole
 
 # Children of the seed; streams(seed) has 0, 1 and 2, and the runs of a study count up from there.
-_DRAW, _PULL, _ITEMS, _LIST = 0x70A10000, 0x70A10001, 0x70A10002, 0x70A10003
+_DRAW, _PULL, _ITEMS, _LIST, _COMMON = 0x70A10000, 0x70A10001, 0x70A10002, 0x70A10003, 0x70A10004
 
 
 def _generator(seed: int, *child: int) -> Generator:
     return default_rng(SeedSequence(seed, spawn_key=child))
+
+
+def pull_generator(seed: int, arm: int, number: int) -> Generator:
+    """The generator that this pull of this arm gets, from its beginning.
+
+    Examples
+    --------
+    >>> pull_generator(0, arm=3, number=1).random() == pull_generator(0, arm=3, number=1).random()
+    True
+    """
+    return _generator(seed, _PULL, arm, number)
+
+
+def common_generator(rng: Generator) -> Generator:
+    """What a pull's generator has in common with the pulls of the same number of all other arms.
+
+    For common random numbers: rewards of different arms then depend on each other, and only algorithms that allow for
+    that are covered by their proof (lucb++, kl-lucb).
+
+    Examples
+    --------
+    >>> one, other = pull_generator(0, arm=3, number=1), pull_generator(0, arm=4, number=1)
+    >>> one.random() == other.random(), common_generator(one).random() == common_generator(other).random()
+    (False, True)
+    """
+    origin = rng.bit_generator.seed_seq
+    assert isinstance(origin, SeedSequence)
+    assert isinstance(origin.entropy, int)
+    return _generator(origin.entropy, _COMMON, origin.spawn_key[-1])
+
+
+def place_of(rng: Generator) -> tuple[int, int]:
+    """The arm and the number of the pull that this generator was given to.
+
+    Examples
+    --------
+    >>> place_of(pull_generator(0, arm=3, number=1))
+    (3, 1)
+    """
+    origin = rng.bit_generator.seed_seq
+    assert isinstance(origin, SeedSequence)
+    return int(origin.spawn_key[-2]), int(origin.spawn_key[-1])
+
+
+class Noted(float):
+    """A reward with a note of what else is known of its pull: how long it took, for example.
+
+    Whatever evaluates the pull, the note comes back with the reward, and ``cost_of`` sees it. The search itself sees
+    the number alone, and so does a file.
+
+    Examples
+    --------
+    >>> reward = Noted(0.75, {"seconds": 1.5})
+    >>> reward + 1.0, reward.note
+    (1.75, {'seconds': 1.5})
+    """
+
+    note: Any
+
+    def __new__(cls, reward: float, note: Any = None) -> Noted:  # noqa: D102 - the class says it
+        made = super().__new__(cls, reward)
+        made.note = note
+        return made
 
 
 @lru_cache(maxsize=256)  # few arms are pulled at a time; an order is computed again faster than it is kept
@@ -35,7 +98,8 @@ def _number(value: Any) -> float:
     require(
         scalar and (hasattr(value, "__float__") or hasattr(value, "__index__")), "reward", "be a real number", value
     )
-    return real("reward", value)
+    number = real("reward", value)
+    return value if isinstance(value, Noted) else number
 
 
 @dataclass(frozen=True, slots=True)
