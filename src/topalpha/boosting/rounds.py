@@ -15,8 +15,8 @@ _FOLLOW = 0.9  # of the exact edge of the last stump
 _LOWER = 0.7  # after a no, or a budget that was spent
 # The first question of a round has this share of delta, the k-th later one 1/(k (k + 1)) of the rest.
 _FIRST_SHARE = 0.75
-#: Errors up to here are rounding.
-NO_ERROR = 1e-12
+#: Errors and edges up to here are rounding.
+ROUNDING = 1e-12
 # exp of more would overflow.
 _LARGEST_WEIGHT = 700.0
 
@@ -135,7 +135,7 @@ def rounds(data: WeightedRows, asking: Asking, number: int) -> Iterator[Round]:
             return
         stump, error, certificate = found
         edge = best - error
-        if error <= NO_ERROR:
+        if error <= ROUNDING:
             yield Round(stump, error, 1.0, certificate)
             return
         odds = math.log((1.0 - error) / error) + math.log(data.kinds - 1.0)
@@ -157,7 +157,7 @@ def next_stump(data: WeightedRows, asking: Asking, gamma: float) -> tuple[Stump,
         refutes = asking.refutes(found)
         proved, spent = found.stopped and not refutes, pulls >= asking.max_pulls
         error = data.error(found.stump) if proved or spent else 1.0
-        above = error < 1.0 - 1.0 / data.kinds  # a wrong answer may not be; then ask again
+        above = error < 1.0 - 1.0 / data.kinds - ROUNDING  # a wrong answer may not be; then ask again
         if refutes:
             refuted.append(gamma)
         if spent or (proved and above):
