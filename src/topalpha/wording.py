@@ -116,8 +116,11 @@ def top(certificate: Certificate, alpha: float) -> str:
     return f"the {'best (smallest)' if certificate.minimise else 'top'} {100.0 * alpha:.4g}%"
 
 
-def statement(certificate: Certificate, subject: str = "") -> str:
-    """The certificate in words; ``subject`` is what it is about, "the mean of arm 3 is" unless given.
+def statement(certificate: Certificate, subject: str = "", refutation: str = "") -> str:
+    """The certificate in words.
+
+    ``subject`` is what it is about, "the mean of arm 3 is" unless given; ``refutation`` is what is proved in place of
+    its claims.
 
     Examples
     --------
@@ -131,6 +134,9 @@ def statement(certificate: Certificate, subject: str = "") -> str:
     The search ended because the budget of pulls was spent. With probability at least 0.8, the mean of
     """
     ended = f"The search ended because {REASONS.get(certificate.reason, certificate.reason)}."
+    sure = f"With probability at least {1.0 - certificate.delta:.10g}"
+    if refutation:
+        return f"{ended} {sure}, {refutation}."
     if not certificate.claims:
         why = f": {certificate.algorithm} proves nothing at its end" if certificate.reason == "stopped" else ""
         return f"{ended} Nothing is proved{why}."
@@ -141,5 +147,4 @@ def statement(certificate: Certificate, subject: str = "") -> str:
     subject = subject or f"the mean of arm {certificate.arm} is"
     if len(certificate.selection) > 1:
         subject = f"the means of arms {', '.join(map(str, certificate.selection))} are each"
-    sure = f"With probability at least {1.0 - certificate.delta:.10g}"
     return f"{ended} {sure}, {subject} {words} of {certificate.law}{together}."

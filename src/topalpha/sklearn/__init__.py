@@ -13,6 +13,7 @@ if find_spec("sklearn") is None:
     raise ImportError("topalpha.sklearn needs scikit-learn: pip install 'topalpha[sklearn]'")
 
 _HOMES = {
+    "BanditAdaBoostClassifier": "topalpha.sklearn.boosting",
     "TopAlphaSearchCV": "topalpha.sklearn.model_search",
 }
 

@@ -1,0 +1,181 @@
+"""Rounds of boosting: what each asks for, and what is proved about the stump that it takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from topalpha.algorithms import design
+from topalpha.algorithms.cc_threshold import ANSWER
+from topalpha.boosting.rows import FITTED_ROWS, Found, Stump, WeightedRows
+
+# The edge to ask for next. None of this touches what is proved; chosen for progress a second on one synthetic task.
+_FOLLOW = 0.9  # of the exact edge of the last stump
+_LOWER = 0.7  # after a no, or a budget that was spent
+# The first question of a round has this share of delta, the k-th later one 1/(k (k + 1)) of the rest.
+_FIRST_SHARE = 0.75
+#: Errors and edges up to here are rounding.
+ROUNDING = 1e-12
+# exp of more would overflow.
+_LARGEST_WEIGHT = 700.0
+
+
+@dataclass(frozen=True)
+class RoundCertificate:
+    """What is proved about a round: all of it at once with probability at least 1 - ``delta``, given earlier rounds.
+
+    Edges are those on the training rows, by the weights of that round.
+
+    Attributes
+    ----------
+    question
+        ``edge`` or ``best``.
+    asked
+        The edge that was asked for at last; for ``best`` the one that epsilon followed.
+    proved
+        Whether there was an answer before ``max_pulls`` were spent. If not, nothing below is claimed about the stump.
+    edge_at_least
+        ``edge``: the stump's edge is at least this.
+    within
+        ``best``: the stump's edge is within this of the top ``alpha`` fraction of stumps.
+    refuted
+        ``edge``: of each of these edges, that fewer than a fraction ``alpha`` of stumps reach it.
+    alpha, delta
+        As asked for.
+    arms, pulls
+        How many stumps were drawn and how often they were tried on an example.
+
+    Examples
+    --------
+    >>> print(RoundCertificate("edge", 0.1, True, 0.05, None, (0.14,), 0.05, 0.01, 280, 9000).statement)
+    With probability at least 0.99, the edge is at least 0.05, and fewer than 5% of stumps reach an edge of 0.14.
+    """
+
+    question: str
+    asked: float
+    proved: bool
+    edge_at_least: float | None
+    within: float | None
+    refuted: tuple[float, ...]
+    alpha: float
+    delta: float
+    arms: int
+    pulls: int
+
+    @property
+    def statement(self) -> str:
+        """All of it in words."""
+        top = f"{100.0 * self.alpha:.4g}%"
+        parts = []
+        if self.edge_at_least is not None:
+            parts.append(f"the edge is at least {self.edge_at_least:.4g}")
+        if self.within is not None:
+            parts.append(f"the edge is within {self.within:.4g} of the top {top} of stumps")
+        if self.refuted:
+            parts.append(f"fewer than {top} of stumps reach an edge of {min(self.refuted):.4g}")
+        if not parts:
+            return "Nothing is proved: the pulls were spent."
+        return f"With probability at least {1.0 - self.delta:.10g}, {', and '.join(parts)}."
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round: its stump, the stump's exact error and weight, and the certificate."""
+
+    stump: Stump
+    error: float
+    estimator_weight: float
+    certificate: RoundCertificate
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What every round asks, and AdaBoost's learning rate."""
+
+    question: str = "edge"
+    alpha: float = 0.05
+    epsilon: float = 0.5
+    delta: float = 0.05
+    learning_rate: float = 1.0
+    max_pulls: int = 1_000_000
+
+    def ask(self, data: WeightedRows, gamma: float, delta: float, pulls: int) -> Found:
+        """Edge: a stump of edge gamma, or of (1 - epsilon) gamma, if there is one. Best: one within epsilon gamma."""
+        epsilon = self.epsilon * gamma
+        if self.question == "best":
+            return data.search(design("joint-lucb", self.alpha, epsilon, delta), pulls)
+        threshold = 1.0 / data.kinds + gamma
+        return data.search(design("cc-threshold", self.alpha, epsilon, delta, threshold=threshold), pulls)
+
+    def refutes(self, found: Found) -> bool:
+        """Whether the answer was no."""
+        return self.question == "edge" and found.stopped and found.state[ANSWER] < 0.0
+
+
+def rounds(data: WeightedRows, asking: Asking, number: int) -> Iterator[Round]:
+    """At most so many rounds of AdaBoost (SAMME); fewer where nothing better than guessing is found, or no error left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topalpha.boosting.rows import ColumnRows
+    >>> rng = np.random.default_rng(0)
+    >>> columns = rng.normal(size=(3, 500))
+    >>> data = ColumnRows(columns, (columns[1] + columns[2] > 0.0).astype(int), np.ones(500), 2, rng)
+    >>> done = list(rounds(data, Asking(), 5))
+    >>> len(done), all(one.certificate.proved for one in done), sorted({one.stump.feature for one in done})
+    (5, True, [1, 2])
+    """
+    best = 1.0 - 1.0 / data.kinds  # the edge of a stump without error
+    gamma = 0.5 * best
+    for _ in range(number):
+        found = next_stump(data, asking, gamma)
+        if found is None:
+            return
+        stump, error, certificate = found
+        edge = best - error
+        if error <= ROUNDING:
+            yield Round(stump, error, 1.0, certificate)
+            return
+        odds = math.log((1.0 - error) / error) + math.log(data.kinds - 1.0)
+        weight = min(asking.learning_rate * odds, _LARGEST_WEIGHT)
+        yield Round(stump, error, weight, certificate)
+        data.boost(weight)
+        data.draw_at_once(int(1.5 * (certificate.pulls + FITTED_ROWS * certificate.arms)))
+        gamma = _FOLLOW * edge if certificate.proved else max(_FOLLOW * edge, _LOWER * certificate.asked)
+
+
+def next_stump(data: WeightedRows, asking: Asking, gamma: float) -> tuple[Stump, float, RoundCertificate] | None:
+    """The stump of this round with its error and its certificate; None if the best one found is not above guessing."""
+    pulls = arms = number = 0
+    refuted: list[float] = []
+    while True:
+        share = _FIRST_SHARE if number == 0 else (1.0 - _FIRST_SHARE) / (number * (number + 1))
+        found = asking.ask(data, gamma, share * asking.delta, asking.max_pulls - pulls)
+        number, pulls, arms = number + 1, pulls + found.pulls, arms + found.arms
+        refutes = asking.refutes(found)
+        proved, spent = found.stopped and not refutes, pulls >= asking.max_pulls
+        error = data.error(found.stump) if proved or spent else 1.0
+        above = error < 1.0 - 1.0 / data.kinds - ROUNDING  # a wrong answer may not be; then ask again
+        if refutes:
+            refuted.append(gamma)
+        if spent or (proved and above):
+            break
+        gamma *= _LOWER
+    if not above:
+        return None
+    edge = asking.question == "edge"
+    certificate = RoundCertificate(
+        question=asking.question,
+        asked=gamma,
+        proved=proved,
+        edge_at_least=(1.0 - asking.epsilon) * gamma if proved and edge else None,
+        within=asking.epsilon * gamma if proved and not edge else None,
+        refuted=tuple(refuted),
+        alpha=asking.alpha,
+        delta=asking.delta,
+        arms=arms,
+        pulls=pulls,
+    )
+    return found.stump, error, certificate
