@@ -23,7 +23,7 @@ from topalpha.boosting.rows import ColumnRows, Stump, WeightedRows, compiled_pas
 MAX_PULLS = 1_000_000
 
 
-class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):
     """AdaBoost (SAMME) on decision stumps, each found by a search that says what it proved.
 
     A round looks for a good stump as one looks for a good arm of an endless pool. An arm is a stump: a feature at
@@ -124,7 +124,7 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         self.max_pulls = max_pulls
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BanditAdaBoostClassifier:
         """Find the stumps.
 
