@@ -101,7 +101,8 @@ def law_in_words(search: Any, draw: Grid | Sampler, pull: SplitScore) -> str:
     held_out = len(pull.split(default_rng(0))[1])
     splits = f"{kind} of this data set ({held_out} of its {count_rows(pull.X)} rows held out)"
     failing = "" if search.error_score == "raise" else f", a fit that fails counting as {search.error_score}"
-    return f"{drawn}, where a mean is that of {scored} over {splits}{failing}"
+    noise = f", each score with uniform noise of width {pull.dither:.3g} added" if pull.dither > 0.0 else ""
+    return f"{drawn}, where a mean is that of {scored} over {splits}{failing}{noise}"
 
 
 def fingerprint(search: Any, task: Task, pull: SplitScore) -> str:
