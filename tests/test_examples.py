@@ -261,3 +261,14 @@ def test_tutorial_on_the_command_line(compression):
     costs = ["--minimise", "--family", "low-variance(0,1000)", "--alpha", "0.3", "--epsilon", "200"]
     assert main.main(["run", f"{script_file}:bytes_per_kilobyte", *costs], standalone_mode=False) == 0
     assert len(Path("arms.csv").read_text(encoding="utf-8").splitlines()) > 5
+
+
+def test_what_the_readme_shows_runs(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 5
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
+    printed = capsys.readouterr().out
+    assert printed.count("With probability at least 0.95") >= 5
