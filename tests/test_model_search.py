@@ -15,6 +15,7 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score, make_scorer, recall_score
 from sklearn.model_selection import StratifiedShuffleSplit, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -405,6 +406,62 @@ def test_other_data_targets_and_estimators_are_other_searches(tmp_path):
     TopAlphaSearchCV(Known(noise=0.5), law, storage=file, **TARGET).fit(ROWS)
     known(law, storage=file, test_size=0.3).fit(ROWS)
     assert len(names(file)) == 7
+
+
+class Laws:
+    """A distribution of one's own, described by nothing."""
+
+    def __init__(self, low):
+        self.low = low
+
+    def rvs(self, random_state=None):
+        return self.low + 0.1 * random_state.random_sample()
+
+
+def pessimist(estimator, X, y=None):
+    return estimator.score(X, y) - 1.0
+
+
+def test_searches_that_read_alike_are_told_apart(tmp_path):
+    file = tmp_path / "search.db"
+    long = {"mean": list(np.linspace(0.0, 0.1, 30))}, {"mean": list(np.linspace(0.8, 0.9, 30))}
+    for law in (*long, {"mean": Laws(0.0)}, {"mean": Laws(0.8)}):
+        found = fitted(law, storage=file)
+        assert found.best_params_["mean"] == fitted(law).best_params_["mean"]
+    assert len(names(file)) == 4
+    fitted({"mean": Laws(0.8)}, storage=file)
+    fitted({"mean": uniform(0.0, 1.0)}, storage=file)
+    fitted({"mean": uniform(0.0, 1.0)}, storage=file)
+    assert len(names(file)) == 5
+    scorers = make_scorer(accuracy_score), make_scorer(recall_score, pos_label=0)
+    binary = TopAlphaSearchCV(GaussianNB(), SMOOTHING, **TARGET, storage=file, max_fits=4)
+    for scorer in scorers:
+        binary.set_params(scoring=scorer).fit(X[:100], Y[:100])
+    assert "make_scorer(recall_score" in binary.certificate_.law
+    fitted({"mean": [0.1, 0.9]}, storage=file, scoring=pessimist)
+    assert len(names(file)) == 8
+    with pytest.raises(ValueError, match="scoring must be picklable where storage is given"):
+        fitted({"mean": [0.1, 0.9]}, storage=file, scoring=lambda estimator, X, y=None: 0.0)
+
+
+def test_a_refused_search_leaves_no_trace(tmp_path):
+    with pytest.raises(ValueError, match="algorithm must be one that allows for shared splits"):
+        fitted({"mean": [0.1, 0.9]}, splits="shared", algorithm="cc-lucb", storage=tmp_path / "search.db")
+    assert not (tmp_path / "search.db").exists()
+
+
+def test_all_fits_fail():
+    with pytest.raises(ValueError, match=r"All the \d+ fits failed"):
+        TopAlphaSearchCV(Failing(kind="fit"), {"mean": [0.1, 0.9]}, **TARGET, error_score=0.0).fit(ROWS)
+
+
+def test_refit_is_yes_or_no():
+    with pytest.raises(ValueError, match="refit must be True or False, got 'accuracy'"):
+        fitted({"mean": [0.1, 0.9]}, refit="accuracy")
+
+
+def test_whole_numbers_of_any_size_have_a_column():
+    assert fitted({"mean": [0.1, 0.9], "kind": [2**70]}).cv_results_["param_kind"].tolist() == [2**70] * 2
 
 
 def test_settings_are_stored_as_json_or_pickled_on_request(tmp_path):

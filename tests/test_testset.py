@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 import topalpha
-from topalpha import PullFailed, StorageError, aselect, select, verify
+from topalpha import PullFailed, StorageError, aselect, search, select, verify
 from topalpha.execution import Calls
 from topalpha.testset.selection import interval
 
@@ -296,8 +296,19 @@ def test_a_file_goes_on_where_it_was(tmp_path):
         select(candidates, examples, at_once, **kept | {"epsilon": 0.1})
     with pytest.raises(ValueError, match=r"what is resumed must be what was recorded, with pool=6"):
         select(candidates[1:], examples, at_once, alpha=1 / 6, **{k: v for k, v in kept.items() if k != "alpha"})
+    with pytest.raises(ValueError, match="candidates must be those that were recorded, to be resumed, got 'others'"):
+        select([*candidates[:-1], 99], examples, at_once, **kept)
+    with pytest.raises(ValueError, match="examples must be those that were recorded, to be resumed, got 'others'"):
+        select(candidates, [*examples[:-1], 99], at_once, **kept)
     with pytest.raises(StorageError):
         select(candidates, examples, at_once, **kept | {"resume": False})
+
+
+def test_a_file_that_another_search_began_is_not_resumed(tmp_path):
+    kept = {"storage": tmp_path / "one.db", "epsilon": 0.3, "delta": 0.3, **QUIET}
+    search([0, 1], at_once, items=[1, 2, 3], alpha=0.5, algorithm="cc-lucb", name="selection", **kept)
+    with pytest.raises(ValueError, match="what is resumed must be a choice that select began, got 'selection'"):
+        select([0, 1], [1, 2, 3], at_once, resume=True, **kept)
 
 
 KILLED = """

@@ -335,3 +335,15 @@ def test_a_thousand_replays_take_less_than_a_minute():
     began = time.perf_counter()
     table.audit(runs=1000)
     assert time.perf_counter() - began < 60.0
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000 + "]" * 100_000, '{"a": [' + "1" * 5000 + "]}"], ids=["deep", "long"])
+def test_json_that_python_cannot_hold_is_refused(text):
+    with pytest.raises(ValueError, match="scores must be JSON, got a text that is not"):
+        from_json(text)
+
+
+def test_replays_of_more_candidates_than_memory_holds_are_refused():
+    table = ScoreTable(["short", "long"], ["q1", "q2"], [[1, 0], [1, 1]])
+    with pytest.raises(ValueError, match="alpha must be large enough for at most 100,000 candidates, got 1e-07"):
+        table.audit(endless=True, alpha=1e-7, runs=1)

@@ -97,7 +97,7 @@ def show(chosen: Selection, found: Audit) -> None:
         soft_wrap=True,
     )
     page.print(table)
-    verdict = "[green]compatible[/green]" if found.passed else "[bold red]NOT compatible[/bold red]"
+    verdict = "[green]compatible[/green]" if found.select.compatible else "[bold red]NOT compatible[/bold red]"
     page.print(f"The errors of select are {verdict} with a probability of at most {share(found.delta)}.")
 
 

@@ -166,6 +166,7 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         weights, for example); with metadata routing to whoever requests them. Ctrl-C raises KeyboardInterrupt as usual;
         what is proved by then is in ``certificate_`` all the same, and ``storage`` keeps it.
         """
+        require(isinstance(self.refit, bool), "refit", "be True or False", self.refit)
         draw = pool(self.param_distributions)
         if params and _routing():
             process_routing(self, "fit", **params)  # says what nobody asked for
@@ -192,6 +193,8 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         if self.certificate_.reason == "interrupted":
             raise KeyboardInterrupt
         failed = sum(note.failed for note in times.values())
+        if times and failed == len(times):
+            raise ValueError(f"All the {failed} fits failed. It is very likely that the model is misconfigured.")
         if failed:
             words = f"{failed} of {len(times)} fits failed or had no finite score, and count as {self.error_score}."
             warnings.warn(words, FitFailedWarning, stacklevel=2)

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pickle import PicklingError
 from typing import Any
 
 import joblib
@@ -21,7 +22,7 @@ from topalpha.execution import Calls
 from topalpha.models import reward_model
 from topalpha.running import Running
 from topalpha.session import Session
-from topalpha.sklearn.settings import Grid, Sampler, in_words, without_addresses
+from topalpha.sklearn.settings import Grid, Sampler, by_value, in_words, parts, without_addresses
 from topalpha.sklearn.split_score import SplitScore
 from topalpha.storage import names
 from topalpha.task import Task
@@ -95,7 +96,8 @@ def law_in_words(search: Any, draw: Grid | Sampler, pull: SplitScore) -> str:
     """What the claim is about: which settings, and the mean of what."""
     what = f"settings of {type(search.estimator).__name__} ({in_words(search.param_distributions)})"
     drawn = f"the list of {len(draw)} {what}" if isinstance(draw, Grid) else f"the {what} drawn independently"
-    own = "the score" if search.scoring is None else getattr(search.scoring, "__name__", type(search.scoring).__name__)
+    metric = getattr(search.scoring, "__name__", "") or without_addresses(repr(search.scoring))
+    own = "the score" if search.scoring is None else metric
     scored = search.scoring if isinstance(search.scoring, str) else own
     kind = "random splits stratified by class" if pull.stratified else "random splits"
     held_out = len(pull.split(default_rng(0))[1])
@@ -106,12 +108,27 @@ def law_in_words(search: Any, draw: Grid | Sampler, pull: SplitScore) -> str:
 
 
 def fingerprint(search: Any, task: Task, pull: SplitScore) -> str:
-    """What distinguishes this search from others in a file: data, estimator, settings and target."""
+    """What distinguishes this search from others in a file: data, estimator, settings, metric and target, by value."""
     target = {name: value for name, value in task.to_dict().items() if name != "seed"}
-    settings = {name: without_addresses(repr(value)) for name, value in search.estimator.get_params().items()}
     seed = search.random_state if int_like(search.random_state) else None
-    parts = (target, settings, search.test_size, search.splits, seed, pull.dither)
-    return str(joblib.hash((pull.X, pull.y, pull.params, without_addresses(repr(parts)))))
+    laws = [{name: by_value(values) for name, values in one.items()} for one in parts(search.param_distributions)]
+    parameters = (target, search.test_size, search.splits, seed, pull.dither)
+    hashes = (
+        _hashed("what is searched", (pull.X, pull.y, pull.params, parameters)),
+        _hashed("estimator", search.estimator),
+        _hashed("param_distributions", laws),
+        _hashed("scoring", search.scoring),
+    )
+    return str(joblib.hash(hashes))
+
+
+def _hashed(name: str, value: Any) -> str:
+    """A short text for the value; functions that cannot be found by name again have none that is sure to be theirs."""
+    try:
+        return str(joblib.hash(value))
+    except (PicklingError, TypeError, AttributeError):
+        condition = "be picklable where storage is given (no lambda, no function inside a function)"
+        raise ValueError(f"{name} must {condition}, got {value!r}") from None
 
 
 def opened(search: Any, draw: Grid | Sampler, pull: SplitScore) -> tuple[Session, Calls]:
@@ -132,18 +149,17 @@ def opened(search: Any, draw: Grid | Sampler, pull: SplitScore) -> tuple[Session
         "seed": seed,
         "about": law_in_words(search, draw, pull),
     }
+    task = Task(**target, pool=len(draw) if isinstance(draw, Grid) else 0)
+    shareable = not (pull.shared and task.design().traits.independent)
+    require(shareable, "algorithm", "be one that allows for shared splits, such as lucb++", search.algorithm)
     if search.storage is None:
         session, calls = begin(draw, pull, **target)
     else:
-        pool = len(draw) if isinstance(draw, Grid) else 0
-        name = "search " + fingerprint(search, Task(**target, pool=pool), pull)
+        name = "search " + fingerprint(search, task, pull)
         if os.path.exists(search.storage) and name in names(search.storage):
             session, calls = proceed(search.storage, draw, pull, None, name, search.pickle, "process", 0.0)
         else:
             session, calls = begin(draw, pull, storage=search.storage, name=name, pickle=search.pickle, **target)
-    if pull.shared and session.traits.independent:
-        session.close()
-        require(False, "algorithm", "be one that allows for shared splits, such as lucb++", search.algorithm)
     return session, calls
 
 

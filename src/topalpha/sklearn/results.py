@@ -63,6 +63,8 @@ def parameter_columns(settings: Sequence[Settings]) -> dict[str, MaskedArray[Any
         dtype: Any = (
             {bool: bool, int: np.int64, float: np.float64}.get(kinds.pop(), object) if len(kinds) == 1 else object
         )
+        if dtype is np.int64 and max(map(abs, values)) >= 2**63:
+            dtype = object
         column: MaskedArray[Any, Any] = MaskedArray(np.empty(len(settings), dtype=dtype), mask=True)
         for row, one in enumerate(settings):
             if name in one:

@@ -129,6 +129,19 @@ def described(values: Any) -> str:
     return text if len(text) <= _MOST_CHARACTERS and not isinstance(values, range) else f"{len(values)} values"
 
 
+def by_value(values: Any) -> Any:
+    """A list or a distribution as what distinguishes it: of scipy's, name and arguments, not the generator it holds.
+
+    Examples
+    --------
+    >>> from scipy.stats import uniform
+    >>> by_value(uniform(0.0, 2.0)), by_value(["rbf"])
+    (('uniform', (0.0, 2.0), {}), ['rbf'])
+    """
+    name = getattr(getattr(values, "dist", None), "name", None)
+    return values if name is None else (name, values.args, values.kwds)
+
+
 def without_addresses(text: str) -> str:
     """The text without places in memory, which are others in another process.
 

@@ -82,7 +82,7 @@ def from_json(text: str) -> list[Entry]:
     """
     try:
         data = json.loads(text, object_pairs_hook=_pairs)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:  # no JSON, a number too long for Python, brackets too deep
         raise ValueError(f"scores must be JSON, got a text that is not ({error})") from None
     if isinstance(data, list):
         return [_record(one) for one in data]

@@ -19,7 +19,10 @@ from topalpha.runs import Outcome, run_on_threads, start
 from topalpha.streams import run_seed, streams
 from topalpha.testset.selecting import chosen_algorithm, target_alpha
 from topalpha.testset.table import ScoreTable
-from topalpha.validate import whole
+from topalpha.validate import require, whole
+
+#: Replays hold the outcomes of all candidates that a choice may draw.
+MOST_CANDIDATES = 100_000
 
 
 class Tapes(NamedTuple):
@@ -130,4 +133,6 @@ def replays(
     pool = {} if endless else {"pool": size}
     alpha = target_alpha(alpha, 0 if endless else size)
     designed = design(chosen_algorithm(algorithm), alpha, epsilon, delta, PassFail(items), **pool, **(options or {}))
+    condition = f"be large enough for at most {MOST_CANDIDATES:,} candidates"
+    require(designed.arms <= MOST_CANDIDATES, "alpha", condition, alpha)
     return Replays(table, designed, endless, whole("seed", seed, 0))

@@ -13,7 +13,9 @@ from topalpha.driving import Draw, afinish, finish, prepare
 from topalpha.execution import Calls
 from topalpha.running import Running
 from topalpha.session import Session
+from topalpha.storage import names, read
 from topalpha.task import Task
+from topalpha.testset.identity import digest
 from topalpha.testset.selection import Selection, selection_of
 from topalpha.validate import choice, require
 
@@ -107,7 +109,8 @@ def select(
     storage, name, pickle, durable, interval
         A file that keeps everything; see :func:`topalpha.search`.
     resume
-        Go on with what the file holds under this name, if it does, with the same candidates, examples and target.
+        Go on with what the file holds under this name, if it does; refused where candidates of a list, examples or
+        target are others.
     **running
         How it runs: executor, workers, width, budget, timeout, progress; see :class:`topalpha.running.Running`.
 
@@ -142,7 +145,7 @@ def select(
     )
     if calls.asynchronous:
         require(not _looping(), "evaluate", "be a plain function inside an event loop: there, await aselect", evaluate)
-    with _session(task, storage, name, resume, pickle, durable, interval) as session:
+    with _session(task, calls, storage, name, resume, pickle, durable, interval) as session:
         if calls.asynchronous:
             return asyncio.run(_awaited(session, calls, how))
         return selection_of(session, calls, finish(session, calls, how))
@@ -175,7 +178,7 @@ async def aselect(
     """
     how = Running.of({key: settings.pop(key) for key in list(settings) if key in Running.__dataclass_fields__})
     task, calls = _asked(candidates, examples, evaluate, **settings)
-    with _session(task, storage, name, resume, pickle, durable, interval) as session:
+    with _session(task, calls, storage, name, resume, pickle, durable, interval) as session:
         return await _awaited(session, calls, how)
 
 
@@ -221,6 +224,7 @@ def _asked(
 
 def _session(
     task: Task,
+    calls: Calls,
     storage: str | os.PathLike[str] | None,
     name: str,
     resume: bool,
@@ -228,23 +232,28 @@ def _session(
     durable: str,
     interval: float,
 ) -> Session:
-    """A new session, or the one that the file holds."""
+    """A new session, or the one that the file holds, if that is of the same candidates, examples and target."""
     require(storage is not None or not resume, "storage", "name a file where resume is set", storage)
-    if storage is None or not (resume and _holds(storage, name)):
-        return Session.start(task, storage, name, pickle=pickle, durable=durable, interval=interval)
-    session = Session.resume(storage, name, allow_pickle=pickle, durable=durable, interval=interval)
-    recorded, asked = session.task.to_dict(), task.to_dict()
+    if storage is None:
+        return Session.start(task)
+    listed = calls.draw if calls.pool > 0 else ()
+    own = {"examples": digest("examples", calls.items or ()), "candidates": digest("candidates", listed)}
+    if not (resume and _holds(storage, name)):
+        code = {"select": own}
+        return Session.start(task, storage, name, pickle=pickle, durable=durable, interval=interval, code=code)
+    config = read(storage, name, log=False).config
+    kept: Mapping[str, str] = (config.get("code") or {}).get("select", {})
+    require(bool(kept), "what is resumed", "be a choice that select began", name)
+    recorded, asked = config["task"], task.to_dict()
     other = {key: value for key, value in asked.items() if recorded[key] != value}
-    if other:
-        session.close()
-        was = ", ".join(f"{key}={recorded[key]!r}" for key in other)
-        require(False, "what is resumed", f"be what was recorded, with {was}", other)
-    return session
+    was = ", ".join(f"{key}={recorded[key]!r}" for key in other)
+    require(not other, "what is resumed", f"be what was recorded, with {was}", other)
+    for part, value in own.items():
+        require(kept[part] == value, part, "be those that were recorded, to be resumed", "others")
+    return Session.resume(storage, name, allow_pickle=pickle, durable=durable, interval=interval)
 
 
 def _holds(storage: str | os.PathLike[str], name: str) -> bool:
-    from topalpha.storage import names
-
     return Path(storage).exists() and name in names(storage)
 
 
