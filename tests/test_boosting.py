@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -358,6 +360,21 @@ def test_constant_features():
     model = BanditAdaBoostClassifier(5, random_state=0).fit(X, np.arange(60) % 3 == 0)
     assert len(model.estimators_) == 1
     assert not model.predict(X).any()
+
+
+# ---- what the page says
+
+
+def test_the_page_quotes_the_results():
+    docs = Path(__file__).parents[1] / "docs"
+    rows = json.loads((docs / "boosting" / "rounds.json").read_text())["rounds"]
+    page = " ".join((docs / "boosting.md").read_text().split())
+    ratios = [row["edge"] / row["best"] for row in rows]
+    pulls = np.array([row["pulls"] for row in rows])
+    assert f"has {np.mean(ratios):.2f} of the largest edge there is, at the worst {min(ratios):.2f} of it" in page
+    assert f"at most {np.median(pulls):,.0f} pulls, the mean is {pulls.mean():,.0f}" in page
+    assert f"the largest number {pulls.max():,}" in page
+    assert all(row["proved"] <= row["edge"] <= row["best"] + 1e-9 for row in rows)
 
 
 # ---- what is imported
