@@ -51,7 +51,7 @@ def test_the_number_of_scikit_learn_s_checks(request):
     checks = [one for one in request.session.items if getattr(one, "originalname", "") == "test_scikit_learn_s_checks"]
     if not checks:
         pytest.skip("the checks were not selected")
-    assert len(checks) >= 2 * 55
+    assert len(checks) >= 2 * 62
     known = {one.callspec.params["check"].func.__name__ for one in checks}
     assert len(known) >= 45
     assert set(EXPECTED) <= known
@@ -226,7 +226,8 @@ def edges_of_fresh_stumps(data, count):
 def test_claims_about_the_law_of_stumps(question):
     """ "Within epsilon of the top alpha", and "fewer than alpha reach gamma", beside 60 fresh stumps in each round."""
     X, y = make_hastie_10_2(2000, random_state=1)
-    asking = Asking(question=question, alpha=0.3, epsilon=0.4, delta=0.5)
+    delta = 0.2
+    asking = Asking(question=question, alpha=0.3, epsilon=0.4, delta=delta)
     wrong = wild = total = 0
     for seed in range(3):
         data = ColumnRows(np.asfortranarray(X).T, (y > 0).astype(int), np.ones(2000), 2, np.random.default_rng(seed))
@@ -242,10 +243,11 @@ def test_claims_about_the_law_of_stumps(question):
                 total += 1
             for gamma in one.certificate.refuted:
                 wrong += np.sum(fresh >= gamma) > 33  # of 60; more than that has a probability of 1e-4 at 30%
+                wild += np.sum(fresh >= 0.1 * gamma) > 33
                 total += 1
-    assert total >= (45 if question == "best" else 3)
-    assert binom.sf(wrong - 1, total, 0.5) >= FALSE_ALARM
-    assert question == "edge" or binom.sf(wild - 1, total, 0.5) < FALSE_ALARM
+    assert total >= 10
+    assert binom.sf(wrong - 1, total, delta) >= FALSE_ALARM
+    assert binom.sf(wild - 1, total, delta) < FALSE_ALARM, "claims that go too far must be found out"
 
 
 def test_a_certificate_speaks():
@@ -269,7 +271,7 @@ def test_an_edge_that_nothing_reaches_is_refuted():
     assert certificate.refuted[0] == pytest.approx(0.45)
     assert list(certificate.refuted) == sorted(certificate.refuted, reverse=True)
     assert all(edge > certificate.asked for edge in certificate.refuted)
-    assert "fewer than 5% of stumps reach an edge of" in certificate.statement
+    assert "fewer than 5% of stumps, as drawn, reach an edge of" in certificate.statement
 
 
 def test_a_round_without_pulls_left_claims_nothing():
@@ -395,3 +397,41 @@ def test_without_scikit_learn_one_sentence_names_the_extra():
     assert run.returncode == 1
     last = run.stderr.strip().splitlines()[-1]
     assert last == "ImportError: topalpha.sklearn needs scikit-learn: pip install 'topalpha[sklearn]'"
+
+
+def test_huge_weights_are_weights():
+    X, y = blobs(300)
+    plain, huge = (
+        BanditAdaBoostClassifier(5, random_state=0).fit(X, y, np.full(300, weight)) for weight in (1.0, 1e307)
+    )
+    assert np.array_equal(plain.predict(X), huge.predict(X))
+    assert np.array_equal(plain.estimator_errors_, huge.estimator_errors_)
+
+
+def test_a_small_error_is_an_error():
+    """One row outweighs all others, and a stump that has it right leaves an error of 1e-13: the fit goes on."""
+    X, y = blobs(300)
+    weights = np.ones(300)
+    weights[7] = 1e15
+    model = BanditAdaBoostClassifier(50, random_state=0).fit(X, y, weights)
+    assert 0.0 < model.estimator_errors_[0] < 1e-12
+    assert len(model.estimators_) == 50
+
+
+def test_neighbouring_numbers_are_told_apart():
+    step = np.finfo(float).eps
+    X, y = [[1.0 + step], [1.0 + 2.0 * step]] * 20, [0, 1] * 20
+    assert BanditAdaBoostClassifier(1, random_state=0).fit(X, y).score(X, y) == 1.0
+
+
+def test_features_do_not_change_the_data():
+    def draw(rng):
+        def feature(rows):
+            rows -= 1.0
+            return rows[:, 0]
+
+        return feature
+
+    X, y = blobs(100)
+    with pytest.raises(ValueError, match="read-only"):
+        BanditAdaBoostClassifier(2, features=draw, random_state=0).fit(X, y)

@@ -129,6 +129,8 @@ def best_stump(values: Any, classes: Any, counts: Any) -> tuple[float, int, int]
     (2.5, 1, 0)
     >>> best_stump([1.0, 1.0, 1.0], [1, 1, 0], [0] * 4)
     (1.0, 1, 1)
+    >>> best_stump([-5e-324, 0.0], [0, 1], [0] * 4)
+    (-5e-324, 0, 1)
     """
     size = len(values)
     kinds = len(counts) // 2
@@ -159,6 +161,8 @@ def best_stump(values: Any, classes: Any, counts: Any) -> tuple[float, int, int]
         if counts[lower] + counts[kinds + upper] > best:
             best = counts[lower] + counts[kinds + upper]
             cut = 0.5 * values[place] + 0.5 * values[place + 1]
+            if cut >= values[place + 1]:  # neighbours among the doubles
+                cut = values[place]
             left = lower
             right = upper
     return cut, left, right

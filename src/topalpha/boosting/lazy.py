@@ -29,6 +29,8 @@ def evaluate(feature: Callable[[Any], Any], table: Any) -> NDArray[np.float64]:
     Traceback (most recent call last):
     ValueError: a feature function must return one number for each of the 2 rows, got shape ()
     """
+    table = table.view()
+    table.flags.writeable = False  # a function that worked in place would change the data
     values = np.asarray(feature(table), dtype=np.float64)
     if values.shape != (len(table),):
         raise ValueError(
@@ -53,11 +55,15 @@ def evaluate_all(feature: Callable[[Any], Any], table: Any) -> NDArray[np.float6
 class LazyRows(WeightedRows):
     """Rows whose features are drawn by ``draw(rng)``, which gives a function of rows.
 
+    The function must give a row the same number whenever it is asked, whichever rows stand beside it.
+
     Examples
     --------
     >>> table, labels = np.arange(8.0).reshape(4, 2), np.array([0, 0, 1, 1])
-    >>> rows = LazyRows(lambda rng: lambda block: block @ rng.normal(size=2), table, labels, np.ones(4), 2,
-    ...                 np.random.default_rng(0))
+    >>> def draw(rng):
+    ...     direction = rng.normal(size=2)
+    ...     return lambda block: block @ direction
+    >>> rows = LazyRows(draw, table, labels, np.ones(4), 2, np.random.default_rng(0))
     >>> world = rows.world(1)
     >>> 0.0 <= world.sample_sum(0.0, 10, rows.rng) <= 10.0
     True

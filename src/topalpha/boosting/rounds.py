@@ -54,7 +54,7 @@ class RoundCertificate:
     Examples
     --------
     >>> print(RoundCertificate("edge", 0.1, True, 0.05, None, (0.14,), 0.05, 0.01, 280, 9000).statement)
-    The edge is at least 0.05. With probability at least 0.99, fewer than 5% of stumps reach an edge of 0.14.
+    The edge is at least 0.05. With probability at least 0.99, fewer than 5% of stumps, as drawn, reach an edge of 0.14.
     """
 
     question: str
@@ -79,7 +79,7 @@ class RoundCertificate:
         if self.within is not None:
             parts.append(f"{sure} the edge is within {self.within:.4g} of the top {top} of stumps.")
         if self.refuted:
-            parts.append(f"{sure} fewer than {top} of stumps reach an edge of {min(self.refuted):.4g}.")
+            parts.append(f"{sure} fewer than {top} of stumps, as drawn, reach an edge of {min(self.refuted):.4g}.")
         return " ".join(parts) or "Nothing is proved: the pulls were spent."
 
 
@@ -147,7 +147,7 @@ def rounds(data: WeightedRows, asking: Asking, number: int) -> Iterator[Round]:
             return
         stump, error, certificate = found
         edges.append(best - error)
-        if error <= ROUNDING:
+        if error == 0.0:  # no row is wrong, however little one may weigh
             yield Round(stump, error, 1.0, certificate)
             return
         odds = math.log((1.0 - error) / error) + math.log(data.kinds - 1.0)

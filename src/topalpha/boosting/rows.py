@@ -76,7 +76,8 @@ class WeightedRows(ABC):
 
     def __init__(self, labels: NDArray[Any], weights: NDArray[np.float64], kinds: int, rng: Generator) -> None:
         self.labels = labels.astype(np.int16 if kinds < 2**15 else np.int64)
-        self.weights = weights / weights.sum()
+        self.weights = weights / weights.max()  # first, for the sum of huge ones may be infinite
+        self.weights /= self.weights.sum()
         self.kinds = kinds
         self.rng = rng
         self.wrong: NDArray[np.float64] = np.zeros(len(labels))

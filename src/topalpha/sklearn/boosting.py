@@ -54,7 +54,8 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         Shrinks the weight of every stump.
     features
         None for the columns of X; or random features of your own: a function, or an object with a method, ``draw(rng)``
-        that returns a function of rows. That is called with a block of rows of X and must return one number for each.
+        that returns a function of rows. That is called with a block of rows of X and must return one number for each,
+        the same whenever it is asked and whichever rows stand beside.
         It is evaluated on those rows only that its stump is tried on, and on all rows if its stump is taken.
     max_pulls
         A round ends after about so many pulls, a million unless given, with the best stump known by then and no claim
@@ -71,7 +72,7 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):
     estimator_weights_, estimator_errors_, edges_
         Their weights, and their exact weighted errors and edges on the training rows.
     pulls_
-        Pulls of each round.
+        Pulls of each round; a stump that is drawn looks at 128 rows more (``certificates_[k].arms`` counts those).
     certificates_
         What is proved about each round, as :class:`topalpha.boosting.rounds.RoundCertificate`.
     n_features_in_, feature_names_in_
@@ -161,7 +162,8 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         )
         done = list(rounds(data, asking, int(self.n_estimators)))
         if not done:
-            raise ValueError("no stump better than guessing was found, the ensemble can not be fit.")
+            words = f"no stump better than guessing was found in {asking.max_pulls} pulls"
+            raise ValueError(f"{words}, the ensemble can not be fit.")
         self.estimators_: list[Stump] = [one.stump for one in done]
         self.estimator_weights_ = np.array([one.estimator_weight for one in done])
         self.estimator_errors_ = np.array([one.error for one in done])
