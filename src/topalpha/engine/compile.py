@@ -135,12 +135,17 @@ def _digest(classes: list[type]) -> str:
     return digest.hexdigest()
 
 
-def compiled(function: Callable[..., Any], classes: tuple[type, ...]) -> Any:
+def compiled(
+    function: Callable[..., Any], classes: tuple[type, ...] = (), helpers: tuple[Callable[..., Any], ...] = ()
+) -> Any:
     """The function, compiled for parameter tuples of these classes, from the disk cache where it can be.
 
-    The function must not own arrays: what it calls borrows them from its caller.
+    ``helpers`` are plain functions that it calls, beside those of the shared modules. None of them must own arrays:
+    what is called borrows them from its caller.
     """
     _register_classes(list(classes))
+    for helper in helpers:
+        _register_function(helper, allocates=False)
     cacheable = all(
         cls.__module__ != "__main__" and hasattr(sys.modules[cls.__module__], "__file__") for cls in classes
     )
@@ -151,8 +156,8 @@ def compiled(function: Callable[..., Any], classes: tuple[type, ...]) -> Any:
         digest  # noqa: B018 - closing over it makes it part of the cache key
         return function(*arguments)
 
-    # One index file for each set of classes: numba reads an index whole, and would stumble over classes of other
-    # programs that it cannot import.
-    names = " ".join(f"{cls.__module__}.{cls.__qualname__}" for cls in classes)
+    # One index file for each function and set of classes: numba reads an index whole, and would stumble over classes of
+    # other programs that it cannot import.
+    names = " ".join(f"{one.__module__}.{one.__qualname__}" for one in (function, *classes))
     entry.__qualname__ = "entry_" + hashlib.sha256(names.encode()).hexdigest()[:16]
     return numba.njit(nogil=True, cache=cacheable)(entry)
