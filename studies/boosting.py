@@ -1,0 +1,175 @@
+"""Boosting by bandits compared with others: measures, then writes the page's tables and pictures. ``make boosting``.
+
+    python studies/boosting.py            # all of it
+    python studies/boosting.py --quick    # small settings, into build/boosting; the page stays as it is
+    python studies/boosting.py --page     # the page and its pictures again, from what is in docs/boosting
+
+Every method has one thread. Compiled code is compiled, or loaded from its cache, before the clock starts.
+"""
+
+from __future__ import annotations
+
+import os
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import json
+import platform
+import sys
+import time
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import boosting_figures
+import boosting_report
+import numpy as np
+from boosting_data import Task, generated, real
+from boosting_lazy import LAZY, image_task
+from boosting_methods import ALL, LIBRARIES_ONCE, Limit, Method
+from boosting_rivals import Exhaustive, Presorted, reweigh
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER, PAGE, BUILD = ROOT / "docs" / "boosting", ROOT / "docs" / "boosting.md", ROOT / "build" / "boosting"
+#: Rounds of the exact search whose accuracy is the target, and how many rounds the others may take at most.
+ROUNDS, AT_MOST = 100, 600
+
+
+class Size(NamedTuple):
+    """How many rows, how often, and how long each method may take."""
+
+    rows: int
+    seeds: int
+    seconds: float
+
+
+class Plan(NamedTuple):
+    """All settings of a run."""
+
+    tables: tuple[Size, ...]
+    real: Size
+    images: tuple[Size, ...]
+    held_out: int
+    rounds: int
+    at_most: int
+
+
+FULL = Plan(
+    tables=(
+        Size(3_500, 5, 2.0),
+        Size(30_000, 5, 4.0),
+        Size(250_000, 3, 8.0),
+        Size(1_000_000, 3, 15.0),
+        Size(2_000_000, 1, 30.0),
+    ),
+    real=Size(0, 5, 2.0),
+    images=(Size(5_000, 3, 8.0), Size(50_000, 3, 15.0), Size(200_000, 1, 40.0)),
+    held_out=50_000,
+    rounds=ROUNDS,
+    at_most=AT_MOST,
+)
+QUICK = Plan((Size(300, 1, 0.2), Size(3_000, 2, 0.3)), Size(0, 1, 0.2), (Size(300, 1, 0.5),), 2_000, 10, 30)
+
+
+def measure(task: Task, methods: dict[str, Method], plan: Plan, size: Size, seed: int) -> list[dict[str, Any]]:
+    """Every method on one task, one after another; the exact search, the first, is not cut off."""
+    curves = []
+    for name, method in methods.items():
+        limit = Limit(plan.rounds, 1e9) if name == "exact" else Limit(plan.at_most, size.seconds)
+        begin = time.perf_counter()
+        curve = method(task, limit, seed)
+        curves.append({"method": name, "seed": seed, **curve._asdict()})
+        said = f"{task.name}, seed {seed}: {name} {curve.rounds[-1]} rounds in {curve.seconds[-1]:.2f} s"
+        print(f"{said}, accuracy {curve.accuracy[-1]:.4f} ({time.perf_counter() - begin:.0f} s)", flush=True)
+    return curves
+
+
+def tables(plan: Plan) -> Iterable[dict[str, Any]]:
+    """The generated table at all its sizes. What takes longest and wins nothing runs for the first seed only."""
+    for size in plan.tables:
+        for seed in range(size.seeds):
+            task = generated(size.rows, seed, plan.held_out)
+            methods = {name: method for name, method in ALL.items() if seed == 0 or name not in LIBRARIES_ONCE}
+            yield {**size._asdict(), "seed": seed, "curves": measure(task, methods, plan, size, seed)}
+
+
+def real_sets(plan: Plan) -> Iterable[dict[str, Any]]:
+    """The sets that come with scikit-learn."""
+    for name in ("breast cancer", "digits"):
+        for seed in range(plan.real.seeds):
+            task = real(name, seed)
+            size = plan.real._replace(rows=len(task.labels))
+            yield {"name": name, **size._asdict(), "seed": seed, "curves": measure(task, ALL, plan, size, seed)}
+
+
+def images(plan: Plan) -> Iterable[dict[str, Any]]:
+    """Random filters on images."""
+    for size in plan.images:
+        for seed in range(size.seeds):
+            task = image_task(size.rows, seed, plan.held_out // 10)
+            yield {**size._asdict(), "seed": seed, "curves": measure(task, LAZY, plan, size, seed)}
+
+
+def searches(plan: Plan, rounds: int = 5) -> Iterable[dict[str, Any]]:
+    """Time of the two exact searches for the best of all stumps, on the same rows and weights."""
+    for size in plan.tables:
+        task = generated(size.rows, 0, 100)
+        found: dict[str, Any] = {"rows": size.rows, "features": task.train.shape[1]}
+        for search in (Exhaustive, Presorted):
+            begin = time.perf_counter()
+            one = search(task.train, task.labels)
+            prepared = time.perf_counter() - begin
+            signed = ((2.0 * task.labels - 1.0) / len(task.labels)).astype(np.float32)
+            seconds = []
+            for _ in range(rounds):
+                begin = time.perf_counter()
+                stump = one.best(signed)
+                seconds.append(time.perf_counter() - begin)
+                column = one.columns[stump.feature]
+                reweigh(column, stump.threshold, stump.sign, float(np.arctanh(stump.edge)), signed)
+            found[search.__name__] = {"prepared": prepared, "round": float(np.median(seconds)), "stump": stump}
+            del one
+        yield found
+
+
+def surroundings() -> dict[str, str]:
+    """What it ran on."""
+    names = ("numpy", "numba", "scikit-learn", "lightgbm")
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    return {"python": platform.python_version(), "processor": model, **{name: version(name) for name in names}}
+
+
+PARTS = {"tables": tables, "real": real_sets, "images": images, "searches": searches}
+
+
+def main() -> None:
+    """Measure, unless only the page is asked for; then write it."""
+    quick = "--quick" in sys.argv
+    plan, folder = (QUICK, BUILD) if quick else (FULL, FOLDER)
+    folder.mkdir(parents=True, exist_ok=True)
+    if "--page" not in sys.argv:
+        wanted = [name for name in PARTS if name in sys.argv] or list(PARTS)
+        small = generated(400, 0, 100)
+        for method in ALL.values():  # compile, or load from the cache
+            method(small, Limit(3, 60.0), 0)
+        for method in LAZY.values():
+            method(image_task(200, 0, 50), Limit(3, 60.0), 0)
+        for name in wanted:
+            begin = time.perf_counter()
+            found = {"part": name, "rounds": plan.rounds, "surroundings": surroundings(), "runs": list(PARTS[name](plan))}
+            found["wall"] = round(time.perf_counter() - begin, 1)
+            (folder / f"{name}.json").write_text(json.dumps(found, separators=(",", ":")) + "\n", encoding="utf-8")
+    results = {name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in PARTS}
+    boosting_figures.draw(results, folder)
+    section = boosting_report.section(results)
+    if quick:
+        (folder / "section.md").write_text(section, encoding="utf-8")
+    else:
+        PAGE.write_text(boosting_report.put(PAGE.read_text(encoding="utf-8"), section), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
