@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topalpha.boosting.pool import Stump, WeightedRows
-from topalpha.boosting.questions import best_question, edge_question
+from topalpha.algorithms import design
+from topalpha.algorithms.cc_threshold import ANSWER
+from topalpha.boosting.stumps import Found, Stump, StumpRows
 
 
 @dataclass(frozen=True)
@@ -63,13 +64,11 @@ class Asking:
     max_pulls: int
 
 
-def rounds(data: WeightedRows, asking: Asking, number: int) -> Iterator[Round]:
+def rounds(data: StumpRows, asking: Asking, number: int) -> Iterator[Round]:
     """At most so many rounds; fewer where no stump is better than guessing, or one is perfect."""
     chance = 1.0 / data.kinds
     gamma = 0.5 * (1.0 - chance)
-    usual = 8 * 4096
     for _ in range(number):
-        data.refill(usual)
         found = next_round(data, asking, gamma)
         if found is None:
             return
@@ -80,12 +79,12 @@ def rounds(data: WeightedRows, asking: Asking, number: int) -> Iterator[Round]:
             return
         weight = asking.learning_rate * float(np.log((1.0 - error) / error) + np.log(data.kinds - 1.0))
         data.boost(weight)
-        usual = int(min(max(usual // 2, 2 * pulls, 8 * 4096), 1 << 20))
+        data.draw_at_once(2 * pulls)
         yield Round(stump, edge, weight, pulls, certificate)
 
 
 def next_round(
-    data: WeightedRows, asking: Asking, gamma: float
+    data: StumpRows, asking: Asking, gamma: float
 ) -> tuple[Stump, float, int, RoundCertificate, float] | None:
     """The stump of this round with its edge, pulls and certificate, and the edge to ask for in the next round."""
     pulls = arms = 0
@@ -93,11 +92,10 @@ def next_round(
     share = 0.75
     while True:
         delta = asking.delta * share
-        ask = edge_question if asking.question == "edge" else best_question
-        result = ask(data, gamma, asking.alpha, asking.epsilon, delta, asking.max_pulls - pulls)
+        result = ask(data, asking, gamma, delta, asking.max_pulls - pulls)
         pulls += result.pulls
         arms += result.arms
-        if result.stopped and result.answer < 0.0:
+        if result.stopped and asking.question == "edge" and result.state[ANSWER] < 0.0:
             refuted.append(gamma)
             gamma *= 0.7
             share *= 0.25
@@ -119,3 +117,11 @@ def next_round(
         arms=arms,
     )
     return result.stump, edge, pulls, certificate, edge
+
+
+def ask(data: StumpRows, asking: Asking, gamma: float, delta: float, pulls: int) -> Found:
+    """Edge: is there a stump of edge gamma, or at least (1 - epsilon) gamma? Best: which is within epsilon gamma?"""
+    if asking.question == "best":
+        return data.search(design("joint-lucb", asking.alpha, asking.epsilon * gamma, delta), pulls)
+    threshold = 1.0 / data.kinds + gamma
+    return data.search(design("cc-threshold", asking.alpha, asking.epsilon * gamma, delta, threshold=threshold), pulls)

@@ -1,106 +1,81 @@
-"""Stumps as arms: what answers a compiled pull, and where the arms come from."""
+"""Stumps as arms of a compiled world: where arms come from, and what answers a pull."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from topalpha.weighted import best_stump, draw_rows, sort_values
+
 
 class StumpWorld(NamedTuple):
-    """Pulls of stumps on weighted rows: the reward is 1 where the stump classifies the next row rightly.
+    """Pulls of stumps on weighted rows: the reward is 1 where the stump classifies a freshly drawn row rightly.
 
-    ``rows`` are draws by weight, made beforehand, and ``cursor[0]`` is the next one: every pull of any arm takes a
-    fresh one. Arm j classifies a row as ``left[j]`` where feature ``features[j]`` is at most ``cuts[j]``, as
-    ``right[j]`` elsewhere; its "mean", to the engine, is its number j.
+    Rows are drawn by weight, many at once, into ``rows``; ``cursor[0]`` is the next one, and every pull of any arm, and
+    every fit of a fresh arm, uses up as many as it looks at. To the engine an arm's mean is its number j: it says class
+    ``left[j]`` where feature ``features[j]`` is at most ``cuts[j]``, and class ``right[j]`` where it is more. It is
+    drawn at its first pull: a feature at random, and on that the stump that is best for a few fresh rows.
+
+    Parameters
+    ----------
+    columns, labels, weights
+        The data: ``columns[f, i]`` is feature f of row i. Weights add up to 1.
+    rows, spacings, cursor
+        Rows drawn, room to draw them in, and the next one.
+    features, cuts, left, right
+        The arms; a feature of -1 is one that is not drawn yet.
+    values, classes, counts
+        Room to fit a stump in: one entry a row, and two for each class.
     """
 
     columns: Any
     labels: Any
+    weights: Any
     rows: Any
+    spacings: Any
     cursor: Any
     features: Any
     cuts: Any
     left: Any
     right: Any
+    values: Any
+    classes: Any
+    counts: Any
 
-    def sample(self, mean: float, rng: Any) -> float:
-        """One pull."""
-        arm = int(mean)
-        row = self.rows[self.cursor[0]]
-        self.cursor[0] += 1
-        guess = self.left[arm] if self.columns[self.features[arm], row] <= self.cuts[arm] else self.right[arm]
-        return 1.0 if guess == self.labels[row] else 0.0
+    def take_rows(self, count: int, rng: Any) -> int:
+        """Where the next ``count`` rows stand; what is left is dropped for fresh ones if there are not so many."""
+        first = self.cursor[0]
+        if first + count > len(self.rows):
+            draw_rows(self.weights, 1.0, rng, self.spacings, self.rows)
+            first = 0
+        self.cursor[0] = first + count
+        return first
+
+    def draw_stump(self, arm: int, rng: Any) -> None:
+        """Draw the arm: a feature, and the best stump on a few rows."""
+        feature = int(rng.random() * len(self.columns))
+        first = self.take_rows(len(self.values), rng)
+        for place in range(len(self.values)):  # all reads from memory first: none waits for another
+            row = self.rows[first + place]
+            self.values[place] = self.columns[feature, row]
+            self.classes[place] = self.labels[row]
+        sort_values(self.values, self.classes)
+        self.cuts[arm], self.left[arm], self.right[arm] = best_stump(self.values, self.classes, self.counts)
+        self.features[arm] = feature
 
     def sample_sum(self, mean: float, count: int, rng: Any) -> float:
-        """The sum of ``count`` pulls; all reads from memory are independent of each other."""
+        """The sum of ``count`` pulls; ``count`` must not exceed the number of rows that are drawn at once."""
         arm = int(mean)
+        if self.features[arm] < 0:
+            self.draw_stump(arm, rng)
         feature, cut, left, right = self.features[arm], self.cuts[arm], self.left[arm], self.right[arm]
-        first = self.cursor[0]
+        first = self.take_rows(count, rng)
         total = 0
         for place in range(first, first + count):
             row = self.rows[place]
             guess = left if self.columns[feature, row] <= cut else right
             total += 1 if guess == self.labels[row] else 0
-        self.cursor[0] = first + count
         return float(total)
 
-
-def draw_stumps(world: Any, first: int, last: int, size: int, values: Any, classes: Any, counts: Any, rng: Any) -> None:
-    """Draw arms ``first`` to ``last`` - 1: a feature at random, and the best stump on ``size`` fresh rows.
-
-    ``values`` and ``classes`` are room for ``size`` rows, ``counts`` for twice the number of classes.
-    """
-    for arm in range(first, last):
-        feature = int(rng.random() * world.columns.shape[0])
-        start = world.cursor[0]
-        world.cursor[0] = start + size
-        for place in range(size):  # all reads from memory first: none waits for another
-            row = world.rows[start + place]
-            values[place] = world.columns[feature, row]
-            classes[place] = world.labels[row]
-        sort_values(values, classes, size)
-        world.features[arm] = feature
-        best_stump(world, arm, size, values, classes, counts)
-
-
-def sort_values(values: Any, classes: Any, size: int) -> None:
-    """Sort the first ``size`` values, and their classes with them: few enough to insert one after another."""
-    for place in range(1, size):
-        value = values[place]
-        label = classes[place]
-        position = place
-        while position > 0 and values[position - 1] > value:
-            values[position] = values[position - 1]
-            classes[position] = classes[position - 1]
-            position -= 1
-        values[position] = value
-        classes[position] = label
-
-
-def best_stump(world: Any, arm: int, size: int, values: Any, classes: Any, counts: Any) -> None:
-    """Write the stump with the fewest errors on these sorted values into the tables; of equals the lowest cut."""
-    kinds = len(counts) // 2
-    for kind in range(2 * kinds):
-        counts[kind] = 0
-    for place in range(size):
-        counts[kinds + classes[place]] += 1
-    best = -1
-    for place in range(size):
-        counts[classes[place]] += 1
-        counts[kinds + classes[place]] -= 1
-        if place + 1 < size and values[place] == values[place + 1]:
-            continue
-        lower = 0
-        upper = 0
-        for kind in range(1, kinds):
-            if counts[kind] > counts[lower]:
-                lower = kind
-            if counts[kinds + kind] > counts[kinds + upper]:
-                upper = kind
-        if place + 1 == size:
-            upper = lower  # nothing is to the right: one class for all
-        right = counts[lower] + (counts[kinds + upper] if place + 1 < size else 0)
-        if right > best:
-            best = right
-            world.cuts[arm] = 0.5 * (values[place] + values[place + 1]) if place + 1 < size else values[place]
-            world.left[arm] = lower
-            world.right[arm] = upper
+    def sample(self, mean: float, rng: Any) -> float:
+        """One pull."""
+        return self.sample_sum(mean, 1, rng)

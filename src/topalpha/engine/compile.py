@@ -20,7 +20,7 @@ from numba.core import types
 from numba.extending import overload_attribute, overload_method, register_jitable
 
 import topalpha
-from topalpha import bounds, contests, elimination, evidence, glr, joint, ranking, rules, tournament
+from topalpha import bounds, contests, elimination, evidence, glr, joint, ranking, rules, tournament, weighted
 from topalpha.confidence import bernstein, shifts, student, student_law
 from topalpha.families import draws, scale
 from topalpha.validate import require
@@ -41,6 +41,7 @@ SHARED_MODULES: tuple[ModuleType, ...] = (
     student,
     student_law,
     bernstein,
+    weighted,
 )
 
 # Compiled code borrows its arrays from a caller that keeps them alive. Counting references instead would cost an atomic
@@ -135,17 +136,12 @@ def _digest(classes: list[type]) -> str:
     return digest.hexdigest()
 
 
-def compiled(
-    function: Callable[..., Any], classes: tuple[type, ...] = (), helpers: tuple[Callable[..., Any], ...] = ()
-) -> Any:
+def compiled(function: Callable[..., Any], classes: tuple[type, ...] = ()) -> Any:
     """The function, compiled for parameter tuples of these classes, from the disk cache where it can be.
 
-    ``helpers`` are plain functions that it calls, beside those of the shared modules. None of them must own arrays:
-    what is called borrows them from its caller.
+    The function must not own arrays: what it calls borrows them from its caller.
     """
     _register_classes(list(classes))
-    for helper in helpers:
-        _register_function(helper, allocates=False)
     cacheable = all(
         cls.__module__ != "__main__" and hasattr(sys.modules[cls.__module__], "__file__") for cls in classes
     )

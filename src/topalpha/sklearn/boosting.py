@@ -15,8 +15,8 @@ from sklearn.utils.extmath import softmax
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from topalpha.boosting.pool import WeightedRows
 from topalpha.boosting.rounds import Asking, rounds
+from topalpha.boosting.stumps import StumpRows
 
 
 class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -67,7 +67,7 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         if len(np.unique(labels[weights > 0.0])) < 2:
             raise ValueError("Classifier can't train when only one class is present.")
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        data = WeightedRows(X.T, labels.astype(np.int16), weights, len(self.classes_), np.random.default_rng(seed))
+        data = StumpRows(X.T, labels.astype(np.int16), weights, len(self.classes_), np.random.default_rng(seed))
         pulls = max(100_000, len(y)) if self.max_pulls is None else int(self.max_pulls)
         asking = Asking(self.question, self.alpha, self.epsilon, self.delta, self.learning_rate, pulls)
         done = list(rounds(data, asking, self.n_estimators))
