@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow format bench audit study compare clean
+.PHONY: help setup demo check test test-slow format bench audit study compare boosting clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,10 @@ study: $(STAMP) ## Run the paper's table again
 
 compare: $(STAMP) ## Measure the whole field side by side again
 	@$(BIN)/python studies/comparison.py
+
+boosting: $(STAMP) ## Compare boosting by bandits with others, about twenty minutes
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,rivals]'
+	@$(BIN)/python studies/boosting.py
 
 clean: ## Remove everything that can be built again
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

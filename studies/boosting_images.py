@@ -6,6 +6,9 @@ and noise; the class is whether the digit is below five. Test images are made of
 
 from __future__ import annotations
 
+import math
+import time
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -18,6 +21,8 @@ SPAN = (PLACES - 1) * CANVAS + PLACES
 #: Originals that training images are made of; the others are for the test.
 KNOWN = 1_200
 BLOCK = 2_000
+#: Images of one matrix product: what it makes should stay in the cache.
+TOGETHER = 8
 
 
 def originals() -> tuple[Floats, NDArray[np.int64]]:
@@ -87,13 +92,16 @@ def responses(canvas: Floats, rows: NDArray[np.int64], weights: Floats, found: F
         found[place] = response(canvas[rows[place]].ravel(), weights, total)
 
 
-def all_responses(canvas: Floats, filters: Floats) -> Floats:
-    """Every filter on every image, as one matrix product for each few images: what a method that needs all would do."""
+def all_responses(canvas: Floats, filters: Floats, limit: float = math.inf) -> Floats | None:
+    """Every filter on every image, by matrix products, as one who needs them all would do; None after ``limit`` s."""
+    begin = time.perf_counter()
     matrix = np.ascontiguousarray(filters.reshape(len(filters), -1).T)
     found = np.empty((len(canvas), len(filters)), dtype=np.float32)
     windows = np.lib.stride_tricks.sliding_window_view(canvas, (FILTER, FILTER), axis=(1, 2))
-    for begin in range(0, len(canvas), 16):
-        some = windows[begin : begin + 16]
+    for first in range(0, len(canvas), TOGETHER):
+        some = windows[first : first + TOGETHER]
         product = some.reshape(-1, FILTER * FILTER) @ matrix
-        found[begin : begin + 16] = product.reshape(len(some), -1, len(filters)).max(axis=1)
+        found[first : first + TOGETHER] = product.reshape(len(some), -1, len(filters)).max(axis=1)
+        if time.perf_counter() - begin > limit:
+            return None
     return found

@@ -6,14 +6,16 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
-import lightgbm
 import numpy as np
 from boosting_data import Task
-from boosting_rivals import Boosted, Exhaustive, RandomFeatures, RandomStumps, boost
+from boosting_rivals import Boosted, Exhaustive, RandomFeatures, RandomStumps, SampledRows, boost
 from numpy.typing import NDArray
 from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
+
+from topalpha.sklearn.boosting import BanditAdaBoostClassifier
 
 
 class Limit(NamedTuple):
@@ -27,18 +29,19 @@ class Curve(NamedTuple):
     """Accuracy on the test rows after some of the rounds, against seconds in ``fit``.
 
     ``looked`` counts the values of features that had been read by then to choose stumps, preparations included, in
-    millions; None where a library does not say.
+    millions; None where a library does not say. ``proved`` is how many of all rounds ended with a proof, where a
+    method gives any.
     """
 
-    method: str
     prepared: float | None
     rounds: list[int]
     seconds: list[float]
     accuracy: list[float]
     looked: list[float] | None
+    proved: int | None = None
 
 
-Method = Callable[[Task, Limit, int], Curve]
+Method = Callable[[Task, Limit, int], Curve | None]
 
 
 def checkpoints(rounds: int) -> list[int]:
@@ -51,7 +54,6 @@ def checkpoints(rounds: int) -> list[int]:
 
 
 def traced(
-    method: str,
     task: Task,
     seconds: list[float],
     stages: Iterable[NDArray[Any]],
@@ -68,7 +70,6 @@ def traced(
     if len(accuracy) != len(wanted):
         raise ValueError(f"stages must be {len(wanted)}, one for each checkpoint, got {len(accuracy)}")
     return Curve(
-        method,
         None if prepared is None else round(prepared, 5),
         wanted,
         [round(seconds[at - 1], 5) for at in wanted],
@@ -83,16 +84,16 @@ def at_checkpoints(stages: Iterable[NDArray[Any]], rounds: int) -> Iterator[NDAr
     return (stage for at, stage in enumerate(stages, start=1) if at in wanted)
 
 
-def _from_boosted(method: str, task: Task, found: Boosted, before: int, each: int) -> Curve:
+def _from_boosted(task: Task, found: Boosted, before: int, each: int) -> Curve:
     looked = [before + each * at for at in range(1, len(found.seconds) + 1)]
     stages = at_checkpoints(found.staged_decision(task.test), len(found.seconds))
-    return traced(method, task, found.seconds, stages, found.prepared, looked)
+    return traced(task, found.seconds, stages, found.prepared, looked)
 
 
 def exhaustive(task: Task, limit: Limit, seed: int) -> Curve:
     """AdaBoost with the best of all stumps."""
     found = boost(task.labels, lambda: Exhaustive(task.train, task.labels), *limit)
-    return _from_boosted("all stumps, exact", task, found, task.train.size, task.train.size)
+    return _from_boosted(task, found, task.train.size, task.train.size)
 
 
 def random_features(task: Task, limit: Limit, seed: int) -> Curve:
@@ -100,14 +101,21 @@ def random_features(task: Task, limit: Limit, seed: int) -> Curve:
     rng = np.random.default_rng(seed)
     draws = max(1, task.train.shape[1] // 10)
     found = boost(task.labels, lambda: RandomFeatures(task.train, task.labels, draws, rng), *limit)
-    return _from_boosted("a tenth of the features, exact", task, found, task.train.size, draws * len(task.train))
+    return _from_boosted(task, found, task.train.size, draws * len(task.train))
 
 
 def random_stumps(task: Task, limit: Limit, seed: int, draws: int = 59) -> Curve:
     """AdaBoost with the best of random stumps: 59 hold one of the top 5% with probability .95."""
     rng = np.random.default_rng(seed)
     found = boost(task.labels, lambda: RandomStumps(task.train, draws, rng), *limit)
-    return _from_boosted("random stumps, exact", task, found, 0, draws * len(task.train))
+    return _from_boosted(task, found, 0, draws * len(task.train))
+
+
+def sampled_rows(task: Task, limit: Limit, seed: int, draws: int = 10_000) -> Curve:
+    """AdaBoost with the best stump on some rows drawn by weight."""
+    rng = np.random.default_rng(seed)
+    found = boost(task.labels, lambda: SampledRows(task.train, task.labels, draws, rng), *limit)
+    return _from_boosted(task, found, task.train.size, draws * task.train.shape[1])
 
 
 class _Timed(AdaBoostClassifier):
@@ -131,7 +139,7 @@ def scikit_learn(task: Task, limit: Limit, seed: int) -> Curve:
     model.limit = limit.seconds
     model.fit(task.train, task.labels)
     stages = at_checkpoints(model.staged_decision_function(task.test), len(model.seconds))
-    return traced("scikit-learn AdaBoost", task, model.seconds, stages)
+    return traced(task, model.seconds, stages)
 
 
 class _Lines:
@@ -162,7 +170,7 @@ def _histograms(task: Task, rounds: int, seed: int, settings: dict[str, Any]) ->
     return model, [*begun[1:], time.perf_counter() - begin], begun[0]
 
 
-def histogram(name: str, **settings: Any) -> Method:
+def histogram(**settings: Any) -> Method:
     """scikit-learn's gradient boosting on histograms. A first, short fit says how many rounds there is time for."""
 
     def run(task: Task, limit: Limit, seed: int) -> Curve:
@@ -171,7 +179,7 @@ def histogram(name: str, **settings: Any) -> Method:
         rounds = max(1, min(limit.rounds, math.ceil((limit.seconds - prepared) / each)))
         model, seconds, prepared = _histograms(task, rounds, seed, settings)
         stages = at_checkpoints(model.staged_decision_function(task.test), rounds)
-        return traced(name, task, seconds, stages, prepared)
+        return traced(task, seconds, stages, prepared)
 
     return run
 
@@ -184,10 +192,12 @@ def _lightgbm_stages(model: Any, test: NDArray[np.float32], rounds: int) -> Iter
         yield total
 
 
-def light(name: str, **settings: Any) -> Method:
+def light(**settings: Any) -> Method:
     """LightGBM."""
 
     def run(task: Task, limit: Limit, seed: int) -> Curve:
+        import lightgbm  # the extra "rivals"; what does not run it need not have it
+
         seconds: list[float] = []
         begin = time.perf_counter()
 
@@ -201,6 +211,40 @@ def light(name: str, **settings: Any) -> Method:
         data.construct()
         prepared = time.perf_counter() - begin
         model = lightgbm.train(options, data, limit.rounds, callbacks=[tick], keep_training_booster=True)
-        return traced(name, task, seconds, _lightgbm_stages(model, task.test, len(seconds)), prepared)
+        return traced(task, seconds, _lightgbm_stages(model, task.test, len(seconds)), prepared)
 
     return run
+
+
+def bandit(question: str, **settings: Any) -> Method:
+    """AdaBoost whose stumps are found by bandits; the fit is cut off at the limit afterwards."""
+
+    def run(task: Task, limit: Limit, seed: int) -> Curve:
+        model = BanditAdaBoostClassifier(limit.rounds, question=question, random_state=seed, **settings)
+        model.fit(task.train, task.labels)
+        seconds = [float(one) for one in model.round_seconds_]
+        inside = max(1, sum(one <= limit.seconds for one in seconds))
+        looked = np.cumsum(model.pulls_)[:inside].tolist()
+        stages = islice(model.staged_decision_function(task.test), inside)
+        curve = traced(task, seconds[:inside], at_checkpoints(stages, inside), None, looked)
+        return curve._replace(proved=sum(one.proved for one in model.certificates_[:inside]))
+
+    return run
+
+
+#: All methods on tables; "exact" comes first and sets the targets.
+ALL: dict[str, Method] = {
+    "exact": exhaustive,
+    "bandit, edge": bandit("edge"),
+    "bandit, best": bandit("best"),
+    "random features": random_features,
+    "random stumps": random_stumps,
+    "sampled rows": sampled_rows,
+    "LightGBM": light(num_leaves=2, learning_rate=1.0),
+    "LightGBM, GOSS": light(num_leaves=2, learning_rate=1.0, data_sample_strategy="goss"),
+    "HistGradientBoosting": histogram(max_depth=1, learning_rate=1.0),
+    "HistGradientBoosting, trees": histogram(),
+    "AdaBoostClassifier": scikit_learn,
+}
+#: Run for the first seed of a size only.
+ONCE = ("HistGradientBoosting, trees", "AdaBoostClassifier")

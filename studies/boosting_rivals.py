@@ -2,11 +2,12 @@
 
 Both are meant to be hard to beat.
 
-The exhaustive search puts each feature into 128 bins once. A round is then one sequential pass a feature over one byte a
-row, the bin and the label together, that adds up weights. That gives the exact edge at every border of bins, and a bound
-on what thresholds inside a bin can reach; only bins that may hold a better threshold are looked into, in the order of the
-feature's values (sorted when first needed, and kept). The stump found is the best of all, as if every threshold had been
-tried. The usual way, ``Presorted``, is slower: in the order of a feature's values, weights lie scattered over memory.
+The exhaustive search puts each feature into 128 bins once. A round is then one sequential pass a feature over one byte
+a row, the bin and the label together, that adds up weights. That gives the exact edge at every border of bins, and a
+bound on what thresholds inside a bin can reach; only bins that may hold a better threshold are looked into, in the
+order of the feature's values (sorted when first needed, and kept). The stump found is the best of all, as if every threshold
+had been tried. The usual way, ``Presorted``, is slower on many rows: in the order of a feature's values, weights lie
+scattered over memory.
 
 The random stumps come from the bandit's reservoir; each is scored on all rows in one pass over the column.
 Weights are float32 and their sums float64.
@@ -21,20 +22,28 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from boosting_passes import (
+    ABREAST,
+    BINS,
+    Floats,
+    add_up,
+    count_codes,
+    edge_of,
+    encode,
+    fit_thresholds,
+    inside,
+    mark_ties,
+    place_of,
+    reweigh,
+    transpose,
+    walk,
+)
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
-#: Twice this many codes, bin and label together, are one byte.
-BINS = 128
 #: Rows from which the borders of bins are taken; any borders give the same stumps, even ones are quickest.
 SAMPLE = 5_000
 #: Rows that a stump of the bandit's reservoir is fitted to.
 FITTED_ROWS = 32
-#: Features that the walk through sorted rows takes side by side.
-ABREAST = 4
-#: Rows that are handled together so that what is read again is still in the cache.
-TILE = 256
 
 
 class Stump(NamedTuple):
@@ -63,143 +72,11 @@ class Boosted(NamedTuple):
             yield total
 
 
-@njit(cache=True)
-def transpose(features: Floats, columns: Floats) -> None:
-    """Copy rows into columns, tile by tile."""
-    rows, width = features.shape
-    for begin in range(0, rows, TILE):
-        for feature in range(width):
-            for row in range(begin, min(begin + TILE, rows)):
-                columns[feature, row] = features[row, feature]
-
-
-@njit(cache=True)
-def encode(columns: Floats, borders: Floats, labels: NDArray[np.int64], codes: NDArray[np.uint8]) -> None:
-    """Bin and label of every value: a value lies in bin b if b borders are smaller; borders ascend, 127 a feature."""
-    for feature in range(len(columns)):
-        column, border, code = columns[feature], borders[feature], codes[feature]
-        for row in range(len(labels)):
-            place, step = 0, BINS // 2
-            while step > 0:
-                place += step * (column[row] > border[place + step - 1])
-                step //= 2
-            code[row] = 2 * place + labels[row]
-
-
-@njit(cache=True)
-def add_up(codes: NDArray[np.uint8], chosen: NDArray[np.int64], weights: Floats, sums: NDArray[np.float64]) -> None:
-    """Weight of each label in each bin of each chosen feature."""
-    for feature in chosen:
-        code, total = codes[feature], sums[feature]
-        total[:] = 0.0
-        for row in range(len(weights)):
-            total[code[row]] += weights[row]
-
-
-@njit(cache=True)
-def mark_ties(column: Floats, order: NDArray[np.int32]) -> None:
-    """Make the row numbers negative after which no threshold lies: before an equal value, and at the end."""
-    for place in range(len(order) - 1):
-        if column[order[place]] == column[order[place + 1]]:
-            order[place] = ~order[place]
-    order[-1] = ~order[-1]
-
-
-@njit(cache=True)
-def walk(order: NDArray[np.int32], signed: Floats, below: NDArray[np.float64]) -> None:
-    """The least and the greatest sum of signed weights at or below a threshold of each feature, four side by side."""
-    features, rows = order.shape
-    for first in range(0, features, ABREAST):
-        a, b, c, d = order[first], order[first + 1], order[first + 2], order[first + 3]
-        sum_a, sum_b, sum_c, sum_d = 0.0, 0.0, 0.0, 0.0
-        low_a, low_b, low_c, low_d = 0.0, 0.0, 0.0, 0.0
-        high_a, high_b, high_c, high_d = 0.0, 0.0, 0.0, 0.0
-        for place in range(rows):
-            row = a[place]
-            sum_a += signed[row ^ (row >> 31)]
-            if row >= 0:
-                low_a, high_a = min(low_a, sum_a), max(high_a, sum_a)
-            row = b[place]
-            sum_b += signed[row ^ (row >> 31)]
-            if row >= 0:
-                low_b, high_b = min(low_b, sum_b), max(high_b, sum_b)
-            row = c[place]
-            sum_c += signed[row ^ (row >> 31)]
-            if row >= 0:
-                low_c, high_c = min(low_c, sum_c), max(high_c, sum_c)
-            row = d[place]
-            sum_d += signed[row ^ (row >> 31)]
-            if row >= 0:
-                low_d, high_d = min(low_d, sum_d), max(high_d, sum_d)
-        below[0, first], below[0, first + 1], below[0, first + 2], below[0, first + 3] = low_a, low_b, low_c, low_d
-        below[1, first], below[1, first + 1], below[1, first + 2], below[1, first + 3] = high_a, high_b, high_c, high_d
-
-
-@njit(cache=True)
-def place_of(order: NDArray[np.int32], signed: Floats, wanted: float) -> int:
-    """Where the walk of one feature first reaches this sum; -1 if before it begins."""
-    total = 0.0
-    if total == wanted:
-        return -1
-    for place in range(len(order)):
-        row = order[place]
-        total += signed[row ^ (row >> 31)]
-        if total == wanted and row >= 0:
-            return place
-    return -1
-
-
-@njit(cache=True)
-def inside(values: Floats, signed: Floats, before: float, whole: float) -> tuple[float, int]:
-    """The best edge, with its sign, of thresholds at values that ascend, and the place of its value; ties share one."""
-    below, best, at = before, 0.0, -1
-    for place in range(len(values) - 1):
-        below += signed[place]
-        edge = whole - 2.0 * below
-        if abs(edge) > abs(best) and values[place] < values[place + 1]:
-            best, at = edge, place
-    return best, at
-
-
-@njit(cache=True)
-def fit_thresholds(
-    columns: Floats, signed: Floats, features: NDArray[np.int64], rows: NDArray[np.int64], thresholds: Floats
-) -> None:
-    """The threshold of the fewest errors on some rows for each feature, all rows alike whatever their weight."""
-    for arm in range(len(features)):
-        values = columns[features[arm]][rows[arm]]
-        order = np.argsort(values)
-        whole = 0
-        for row in rows[arm]:
-            whole += 1 if signed[row] > 0.0 else -1
-        below, best = 0, -1
-        for place in range(len(order) - 1):
-            below += 1 if signed[rows[arm, order[place]]] > 0.0 else -1
-            low, high = values[order[place]], values[order[place + 1]]
-            if low < high and abs(whole - 2 * below) > best:
-                best, thresholds[arm] = abs(whole - 2 * below), low
-        if best < 0:
-            thresholds[arm] = values[0]
-
-
-@njit(cache=True, fastmath=True)
-def edge_of(column: Floats, threshold: float, signed: Floats, whole: float) -> float:
-    """Edge of the stump that says 1 above the threshold, on all rows; ``whole`` is the sum of all signed weights."""
-    above, limit = 0.0, np.float32(threshold)
-    for row in range(len(column)):
-        if column[row] > limit:
-            above += signed[row]
-    return 2.0 * above - whole
-
-
-@njit(cache=True, fastmath=True)
-def reweigh(column: Floats, threshold: float, sign: int, vote: float, signed: Floats) -> None:
-    """AdaBoost's step: signed weights, label times weight, after the stump has its vote; they go on adding up to 1."""
-    edge, limit = sign * math.tanh(vote), np.float32(threshold)
-    with_it, against_it = np.float32(1.0 / (1.0 + edge)), np.float32(1.0 / (1.0 - edge))
-    for row in range(len(signed)):
-        says = signed[row] if column[row] > limit else -signed[row]
-        signed[row] *= with_it if says > 0.0 else against_it
+def by_weight(signed: Floats, draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Rows drawn by their weights, with replacement."""
+    reached = np.cumsum(np.abs(signed), dtype=np.float64)
+    found = np.searchsorted(reached, rng.random(draws) * reached[-1], side="right")
+    return found.clip(max=len(signed) - 1)
 
 
 class Exhaustive:
@@ -310,9 +187,7 @@ class RandomStumps:
 
     def draw(self, signed: Floats) -> tuple[NDArray[np.int64], Floats]:
         """Features and thresholds: a feature at random, and its best threshold on a few rows drawn by weight."""
-        reached = np.cumsum(np.abs(signed), dtype=np.float64)
-        wanted = self.rng.random((self.draws, FITTED_ROWS)) * reached[-1]
-        rows = np.searchsorted(reached, wanted, side="right").clip(max=len(signed) - 1)
+        rows = by_weight(signed, self.draws * FITTED_ROWS, self.rng).reshape(self.draws, FITTED_ROWS)
         features = self.rng.integers(len(self.columns), size=self.draws)
         thresholds = np.empty(self.draws, dtype=np.float32)
         fit_thresholds(self.columns, signed, features, rows, thresholds)
@@ -328,6 +203,30 @@ class RandomStumps:
             if abs(edge) > found.edge:
                 found = Stump(int(feature), float(threshold), 1 if edge > 0 else -1, abs(edge))
         return found
+
+
+class SampledRows(Exhaustive):
+    """Finds the best stump, of thresholds at the borders of bins, on rows drawn by weight: a heuristic, no proof.
+
+    It gathers the codes of the drawn rows from rows that lie together in memory.
+    """
+
+    def __init__(self, features: Floats, labels: NDArray[np.int64], draws: int, rng: np.random.Generator) -> None:
+        super().__init__(features, labels)
+        self.by_row = np.ascontiguousarray(self.codes.T)
+        self.draws, self.rng = draws, rng
+
+    def best(self, signed: Floats) -> Stump:
+        """The stump of the largest edge on the rows drawn; its edge on all rows decides its sign and its vote."""
+        rows = by_weight(signed, self.draws, self.rng)
+        counts = np.zeros((len(self.columns), 2 * BINS), dtype=np.int64)
+        count_codes(self.by_row, rows, counts)
+        signs = np.cumsum(counts[:, 1::2] - counts[:, ::2], axis=1)
+        edges = np.abs(signs[:, -1:] - 2 * signs[:, :-1])
+        feature, place = (int(one) for one in np.unravel_index(np.argmax(edges), edges.shape))
+        threshold, whole = float(self.borders[feature, place]), float(np.sum(signed, dtype=np.float64))
+        edge = edge_of(self.columns[feature], threshold, signed, whole)
+        return Stump(feature, threshold, 1 if edge > 0 else -1, abs(edge))
 
 
 def boost(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any
@@ -60,6 +61,7 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BanditAdaBoostClassifier:
         """Fit."""
+        begin = time.perf_counter()
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="F")
         check_classification_targets(y)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True)
@@ -70,13 +72,17 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         data = StumpRows(X.T, labels.astype(np.int16), weights, len(self.classes_), np.random.default_rng(seed))
         pulls = max(100_000, len(y)) if self.max_pulls is None else int(self.max_pulls)
         asking = Asking(self.question, self.alpha, self.epsilon, self.delta, self.learning_rate, pulls)
-        done = list(rounds(data, asking, self.n_estimators))
+        done, seconds = [], []
+        for one in rounds(data, asking, self.n_estimators):
+            done.append(one)
+            seconds.append(time.perf_counter() - begin)
         if not done:
             raise ValueError("no decision stump is better than guessing, ensemble can not be fit.")
         self.estimators_ = [one.stump for one in done]
         self.estimator_weights_ = np.array([one.estimator_weight for one in done])
         self.estimator_errors_ = np.array([1.0 - 1.0 / len(self.classes_) - one.edge for one in done])
         self.edges_ = np.array([one.edge for one in done])
+        self.round_seconds_ = np.array(seconds)
         self.pulls_ = np.array([one.pulls for one in done])
         self.certificates_ = [one.certificate for one in done]
         return self
