@@ -5,9 +5,9 @@ Both are meant to be hard to beat.
 The exhaustive search puts each feature into 128 bins once. A round is then one sequential pass a feature over one byte
 a row, the bin and the label together, that adds up weights. That gives the exact edge at every border of bins, and a
 bound on what thresholds inside a bin can reach; only bins that may hold a better threshold are looked into, in the
-order of the feature's values (sorted when first needed, and kept). The stump found is the best of all, as if every threshold
-had been tried. The usual way, ``Presorted``, is slower on many rows: in the order of a feature's values, weights lie
-scattered over memory.
+order of the feature's values (sorted when first needed, and kept). The stump found is the best of all, as if every
+threshold had been tried. The usual way, ``Presorted``, is slower on many rows: in the order of a feature's values,
+weights lie scattered over memory.
 
 The random stumps come from the bandit's reservoir; each is scored on all rows in one pass over the column.
 Weights are float32 and their sums float64.

@@ -20,6 +20,16 @@ from topalpha.boosting.rounds import Asking, rounds
 from topalpha.boosting.stumps import StumpRows
 
 
+def _columns(X: NDArray[Any]) -> NDArray[Any]:
+    """The features one after another in memory; some rows at a time, which takes a tenth of the time of all at once."""
+    if X.flags.f_contiguous:
+        return X.T
+    columns = np.empty(X.shape[::-1], dtype=X.dtype)
+    for first in range(0, len(X), 4096):
+        columns[:, first : first + 4096] = X[first : first + 4096].T
+    return columns
+
+
 class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """AdaBoost (SAMME) on decision stumps that are found by pulls of single weighted examples."""
 
@@ -62,14 +72,14 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BanditAdaBoostClassifier:
         """Fit."""
         begin = time.perf_counter()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="F")
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         check_classification_targets(y)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True)
         self.classes_, labels = np.unique(y, return_inverse=True)
         if len(np.unique(labels[weights > 0.0])) < 2:
             raise ValueError("Classifier can't train when only one class is present.")
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        data = StumpRows(X.T, labels.astype(np.int16), weights, len(self.classes_), np.random.default_rng(seed))
+        data = StumpRows(_columns(X), labels.astype(np.int16), weights, len(self.classes_), np.random.default_rng(seed))
         pulls = max(100_000, len(y)) if self.max_pulls is None else int(self.max_pulls)
         asking = Asking(self.question, self.alpha, self.epsilon, self.delta, self.learning_rate, pulls)
         done, seconds = [], []
