@@ -75,7 +75,8 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         check_classification_targets(y)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True)
-        self.classes_, labels = np.unique(y, return_inverse=True)
+        self.classes_ = np.unique(y)
+        labels = np.searchsorted(self.classes_, y)
         if len(np.unique(labels[weights > 0.0])) < 2:
             raise ValueError("Classifier can't train when only one class is present.")
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
