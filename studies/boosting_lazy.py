@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 from boosting_data import Task
-from boosting_images import all_responses, images, random_filters, responses
-from boosting_methods import Curve, Limit, Method, at_checkpoints, exhaustive, light, traced
+from boosting_images import CANVAS, all_responses, images, random_filters, responses
+from boosting_methods import Curve, Limit, Method, at_checkpoints, exhaustive, light, of_bandit, traced
 from boosting_passes import Floats, edge_of, reweigh
 from boosting_rivals import Exhaustive, Presorted, Stump, by_weight
 from numpy.typing import NDArray
+
+from topalpha.sklearn import BanditAdaBoostClassifier
 
 #: As many draws hold one of the top 5% with probability .95.
 NEW_FILTERS = 59
@@ -109,9 +111,39 @@ def _votes(test: Floats, kept: list[tuple[Floats, float, float]]) -> Any:
         yield total
 
 
+class Filter:
+    """A feature that is computed when it is wanted: the largest response of one filter."""
+
+    def __init__(self, weights: Floats) -> None:
+        self.weights = weights
+
+    def __call__(self, pixels: Floats) -> Floats:
+        """Of these rows of pixels."""
+        return one_response(pixels.reshape(-1, CANVAS, CANVAS), self.weights)
+
+
+def draw_filter(rng: np.random.Generator) -> Filter:
+    """The bandit's endless pool."""
+    return Filter(random_filters(1, rng)[0])
+
+
+def lazy_bandit(question: str) -> Method:
+    """AdaBoost whose filters are found by bandits; in each round the one that wins is computed on all images."""
+
+    def run(task: Task, limit: Limit, seed: int) -> Curve:
+        flat = task._replace(train=task.train.reshape(len(task.train), -1), test=task.test.reshape(len(task.test), -1))
+        model = BanditAdaBoostClassifier(limit.rounds, question=question, features=draw_filter, random_state=seed)
+        model.fit(flat.train, flat.labels)
+        return of_bandit(model, flat, limit, len(task.train))
+
+    return run
+
+
 #: All methods on images; "exact" comes first and sets the targets.
 LAZY: dict[str, Method] = {
     "exact": beforehand(400, exhaustive),
+    "bandit, edge": lazy_bandit("edge"),
+    "bandit, best": lazy_bandit("best"),
     "exact, 100 filters": beforehand(100, exhaustive),
     "exact, 1,600 filters": beforehand(1_600, exhaustive),
     "LightGBM": beforehand(400, light(num_leaves=2, learning_rate=1.0)),

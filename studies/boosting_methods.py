@@ -15,7 +15,8 @@ from boosting_rivals import Boosted, Exhaustive, RandomFeatures, RandomStumps, S
 from numpy.typing import NDArray
 from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
 
-from topalpha.sklearn.boosting import BanditAdaBoostClassifier
+from topalpha.boosting.rows import FITTED_ROWS
+from topalpha.sklearn import BanditAdaBoostClassifier
 
 
 class Limit(NamedTuple):
@@ -216,20 +217,26 @@ def light(**settings: Any) -> Method:
     return run
 
 
-def bandit(question: str, **settings: Any) -> Method:
-    """AdaBoost whose stumps are found by bandits; the fit is cut off at the limit afterwards."""
+def bandit(question: str) -> Method:
+    """AdaBoost whose stumps are found by bandits."""
 
     def run(task: Task, limit: Limit, seed: int) -> Curve:
-        model = BanditAdaBoostClassifier(limit.rounds, question=question, random_state=seed, **settings)
+        model = BanditAdaBoostClassifier(limit.rounds, question=question, random_state=seed)
         model.fit(task.train, task.labels)
-        seconds = [float(one) for one in model.round_seconds_]
-        inside = max(1, sum(one <= limit.seconds for one in seconds))
-        looked = np.cumsum(model.pulls_)[:inside].tolist()
-        stages = islice(model.staged_decision_function(task.test), inside)
-        curve = traced(task, seconds[:inside], at_checkpoints(stages, inside), None, looked)
-        return curve._replace(proved=sum(one.proved for one in model.certificates_[:inside]))
+        return of_bandit(model, task, limit, 0)
 
     return run
+
+
+def of_bandit(model: Any, task: Task, limit: Limit, each: int) -> Curve:
+    """The curve of a fitted model, cut off at the limit; ``each`` values a round come on top of what searches read."""
+    seconds = [float(one) for one in model.round_seconds_]
+    rounds = max(1, sum(one <= limit.seconds for one in seconds))
+    arms = np.array([one.arms for one in model.certificates_])
+    looked = np.cumsum(model.pulls_ + FITTED_ROWS * arms + each)[:rounds].tolist()
+    stages = at_checkpoints(islice(model.staged_decision_function(task.test), rounds), rounds)
+    curve = traced(task, seconds[:rounds], stages, None, looked)
+    return curve._replace(proved=sum(one.proved for one in model.certificates_[:rounds]))
 
 
 #: All methods on tables; "exact" comes first and sets the targets.

@@ -40,10 +40,10 @@ from boosting_passes import (
 )
 from numpy.typing import NDArray
 
+from topalpha.boosting.rows import FITTED_ROWS
+
 #: Rows from which the borders of bins are taken; any borders give the same stumps, even ones are quickest.
 SAMPLE = 5_000
-#: Rows that a stump of the bandit's reservoir is fitted to.
-FITTED_ROWS = 32
 
 
 class Stump(NamedTuple):
