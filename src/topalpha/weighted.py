@@ -78,6 +78,23 @@ def reweigh(weights: Any, wrong: Any, if_right: float, if_wrong: float) -> None:
         weights[row] *= if_wrong if wrong[row] > 0.0 else if_right
 
 
+def tally(table: Any, features: Any, cuts: Any, left: Any, right: Any, stump_weights: Any, votes: Any) -> None:
+    """Add the weight of every stump to ``votes[row, class]`` of the class that it says; ``table[row, feature]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> votes = np.zeros((2, 2))
+    >>> tally(np.array([[1.0], [2.0]]), [0, 0], [1.5, 0.5], [0, 0], [1, 1], [0.25, 1.0], votes)
+    >>> votes.tolist()
+    [[0.25, 1.0], [0.0, 1.25]]
+    """
+    for row in range(len(votes)):
+        for stump in range(len(features)):
+            guess = left[stump] if table[row, features[stump]] <= cuts[stump] else right[stump]
+            votes[row, guess] += stump_weights[stump]
+
+
 def sort_values(values: Any, classes: Any) -> None:
     """Sort values, and their classes with them: few enough to insert one after another.
 
@@ -141,7 +158,7 @@ def best_stump(values: Any, classes: Any, counts: Any) -> tuple[float, int, int]
                 upper = kind
         if counts[lower] + counts[kinds + upper] > best:
             best = counts[lower] + counts[kinds + upper]
-            cut = 0.5 * (values[place] + values[place + 1])
+            cut = 0.5 * values[place] + 0.5 * values[place + 1]
             left = lower
             right = upper
     return cut, left, right

@@ -196,7 +196,7 @@ def design(
         threshold=level,
         accept_at=-math.log(share * delta),
         discard_at=-math.log(delta_u),
-        stake=alpha,
+        stake=min(2.0 * alpha, 0.5),
         first_block=min(max(1, math.ceil(_FIRST_BLOCK * scale / (epsilon * epsilon))), LONGEST_BLOCK),
     )
 

@@ -169,9 +169,13 @@ class Run:
         algorithm asks for blocks of pulls and the world has ``sample_sum(mean, count, rng)``, that draws the sum.
     one_by_one
         Draw every reward of a block by itself all the same, as one who asks and tells would.
+    interpreted
+        Run the very same loop without compiling it, for worlds that are no parameter tuples.
     """
 
-    def __init__(self, algorithm: Algorithm, world: Any = None, one_by_one: bool = False) -> None:
+    def __init__(
+        self, algorithm: Algorithm, world: Any = None, one_by_one: bool = False, interpreted: bool = False
+    ) -> None:
         self.algorithm = algorithm
         self.world = algorithm.family if world is None else world
         blocks = algorithm.traits.blocks
@@ -179,7 +183,10 @@ class Run:
         self.draws_sums = blocks and not one_by_one and hasattr(self.world, "sample_sum")
         if blocks and not self.draws_sums:
             self.world = OneByOne(self.world)
-        self._loop = _loop((*parameter_classes(algorithm), *parameter_classes(self.world)), blocks)
+        if interpreted:
+            self._loop: Any = _advance_blocks if blocks else _advance
+        else:
+            self._loop = _loop((*parameter_classes(algorithm), *parameter_classes(self.world)), blocks)
         width = max(algorithm.traits.width, 1)
         self.batch: NDArray[np.int64] = np.zeros(2 * width if blocks else width, dtype=np.int64)
         self.control: NDArray[np.int64] = np.zeros(4, dtype=np.int64)
