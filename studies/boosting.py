@@ -9,6 +9,8 @@ Every method has one thread. Compiled code is compiled, or loaded from its cache
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import json
 import platform
 import sys
@@ -87,8 +89,19 @@ def measure(task: Task, methods: dict[str, Method], plan: Plan, size: Size, seed
     return curves
 
 
+def keep_memory() -> None:
+    """Keep what is freed, for who comes next: a virtual machine is slow to give memory that was not used lately.
+
+    The first to use it would pay for all. Where the C library cannot be told so, nothing happens.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        library = ctypes.CDLL(None)
+        library.mallopt(-4, 0)  # M_MMAP_MAX: no block of its own for a large array
+        library.mallopt(-1, -1)  # M_TRIM_THRESHOLD: never give back
+
+
 def warm(size: int) -> None:
-    """Touch as much memory as methods will want: on a virtual machine the first to touch it would pay for all."""
+    """Touch as much memory as any method will want for so many bytes of features."""
     np.ones(3 * size + 1_000_000, dtype=np.uint8)
 
 
@@ -153,6 +166,7 @@ PARTS = {"tables": tables, "real": real_sets, "images": images, "searches": sear
 
 def run(plan: Plan, folder: Path, wanted: list[str]) -> None:
     """Measure some parts, and write each when it is done."""
+    keep_memory()
     with threadpool_limits(1):
         for method in ALL.values():  # compile, or load from the cache
             method(generated(400, 0, 100), Limit(3, 60.0), 0)

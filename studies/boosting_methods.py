@@ -6,8 +6,8 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 from boosting_data import Task
@@ -15,6 +15,7 @@ from boosting_rivals import Boosted, Exhaustive, RandomFeatures, RandomStumps, S
 from numpy.typing import NDArray
 from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
 
+from topalpha.boosting.rounds import rounds
 from topalpha.boosting.rows import FITTED_ROWS
 from topalpha.sklearn import BanditAdaBoostClassifier
 
@@ -222,21 +223,36 @@ def bandit(question: str) -> Method:
 
     def run(task: Task, limit: Limit, seed: int) -> Curve:
         model = BanditAdaBoostClassifier(limit.rounds, question=question, random_state=seed)
-        model.fit(task.train, task.labels)
-        return of_bandit(model, task, limit, 0)
+        with ending_after(limit.seconds):
+            model.fit(task.train, task.labels)
+        return of_bandit(model, task, 0)
 
     return run
 
 
-def of_bandit(model: Any, task: Task, limit: Limit, each: int) -> Curve:
-    """The curve of a fitted model, cut off at the limit; ``each`` values a round come on top of what searches read."""
-    seconds = [float(one) for one in model.round_seconds_]
-    rounds = max(1, sum(one <= limit.seconds for one in seconds))
+@contextlib.contextmanager
+def ending_after(limit: float) -> Iterator[None]:
+    """Fits of bandits end with the first round that is over after so many seconds."""
+    begin = time.perf_counter()
+
+    def some(*arguments: Any) -> Iterator[Any]:
+        for one in rounds(*arguments):
+            yield one
+            if time.perf_counter() - begin > limit:
+                return
+
+    with mock.patch("topalpha.sklearn.boosting.rounds", some):
+        yield
+
+
+def of_bandit(model: Any, task: Task, each: int) -> Curve:
+    """The curve of a fitted model; ``each`` values a round come on top of what its searches read."""
+    done = len(model.estimators_)
     arms = np.array([one.arms for one in model.certificates_])
-    looked = np.cumsum(model.pulls_ + FITTED_ROWS * arms + each)[:rounds].tolist()
-    stages = at_checkpoints(islice(model.staged_decision_function(task.test), rounds), rounds)
-    curve = traced(task, seconds[:rounds], stages, None, looked)
-    return curve._replace(proved=sum(one.proved for one in model.certificates_[:rounds]))
+    looked = np.cumsum(model.pulls_ + FITTED_ROWS * arms + each).tolist()
+    stages = at_checkpoints(model.staged_decision_function(task.test), done)
+    curve = traced(task, model.round_seconds_.tolist(), stages, None, looked)
+    return curve._replace(proved=sum(one.proved for one in model.certificates_))
 
 
 #: All methods on tables; "exact" comes first and sets the targets.

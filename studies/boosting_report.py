@@ -204,8 +204,8 @@ def introduction(results: dict[str, Any]) -> list[str]:
             f"""`make boosting` measures all of this again and writes this section, from [these results](boosting). One
             thread each, one method after another, on a machine with two cores ({on["processor"]}; {versions});
             {minutes:.0f} minutes in all. Seconds are those inside `fit`: preparations count, compiling does not, nor
-            does predicting test rows. Figures are medians over seeds (data and method anew), with the range in
-            brackets."""
+            does predicting test rows; memory is in use before the clock starts. Figures are medians over seeds (data
+            and method anew), with the range in brackets."""
         ),
         filled(
             f"""The table is generated: 100 standard normal features as float32, row after row; the log-odds of the
@@ -259,7 +259,7 @@ def lazily(groups: dict[int, list[Run]]) -> list[str]:
             filters beforehand and compute all of them for all images, by matrix products: 400 where nothing else is
             said. The bandit draws from an endless pool and computes a filter on the images that it pulls, and the one
             that wins a round on all. *New filters* are 59 fresh ones each round, on all rows or, a heuristic, on 2,000
-            drawn by weight."""
+            drawn by weight. The bandit's other question takes its pulls one at a time and is not for such features."""
         ),
         "Seconds to the accuracy that the exact search on 400 filters reaches:",
         "![Accuracy against seconds on images](boosting/images.png)",
