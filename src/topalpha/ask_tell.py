@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
-from topalpha.core import SUM, WAIT, Algorithm, Certifier, Claim, History, Selector
+from topalpha.core import SUM, WAIT, Algorithm, Certifier, Claim, History, Refuting, Selector
 from topalpha.models import Model, reward_model
 from topalpha.result import Result
 from topalpha.streams import Seed, streams
@@ -258,7 +258,13 @@ class Search:
             algorithm=self.traits.name,
             covered=self.traits.covered,
             selection=tuple(self.selection),
+            refutation=self.refutation,
         )
+
+    @property
+    def refutation(self) -> str:
+        """What is proved in place of the claim, if what the algorithm was told is refuted; else empty."""
+        return self.algorithm.refutation(self.history) if isinstance(self.algorithm, Refuting) else ""
 
     @property
     def best(self) -> int:

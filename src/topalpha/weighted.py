@@ -125,7 +125,7 @@ def best_stump(values: Any, classes: Any, counts: Any) -> tuple[float, int, int]
 
     Examples
     --------
-    >>> best_stump([1.0, 2.0, 3.0, 4.0], [1, 1, 0, 1], [0] * 4)
+    >>> best_stump([1.0, 2.0, 3.0, 4.0], [1, 1, 0, 0], [0] * 4)
     (2.5, 1, 0)
     >>> best_stump([1.0, 1.0, 1.0], [1, 1, 0], [0] * 4)
     (1.0, 1, 1)

@@ -104,8 +104,8 @@ def levels(algorithm: Any) -> dict[str, float]:
     return found
 
 
-def statement(certificate: Certificate) -> str:
-    """The certificate in words.
+def statement(certificate: Certificate, refutation: str = "") -> str:
+    """The certificate in words; ``refutation`` is what is proved in place of its claims.
 
     Examples
     --------
@@ -119,6 +119,9 @@ def statement(certificate: Certificate) -> str:
     The search ended because the budget of pulls was spent. With probability at least 0.8, the mean of
     """
     ended = f"The search ended because {REASONS.get(certificate.reason, certificate.reason)}."
+    sure = f"With probability at least {1.0 - certificate.delta:.10g}"
+    if refutation:
+        return f"{ended} {sure}, {refutation}."
     if not certificate.claims:
         why = f": {certificate.algorithm} proves nothing at its end" if certificate.reason == "stopped" else ""
         return f"{ended} Nothing is proved{why}."
@@ -130,5 +133,4 @@ def statement(certificate: Certificate) -> str:
     subject = f"the mean of arm {certificate.arm} is"
     if len(certificate.selection) > 1:
         subject = f"the means of arms {', '.join(map(str, certificate.selection))} are each"
-    sure = f"With probability at least {1.0 - certificate.delta:.10g}"
     return f"{ended} {sure}, {subject} {words} of {certificate.law}{together}."

@@ -18,7 +18,7 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.confidence.gap import Gaps, GapEvidence
+from topalpha.confidence.gap import GapEvidence, Gaps
 from topalpha.core import SUM, WAIT, Entry, History, Traits
 from topalpha.evidence import log_above, log_below
 from topalpha.families import checked, describe
@@ -127,6 +127,12 @@ class CCThreshold(NamedTuple):
     def conditions(self) -> tuple[str, ...]:
         """The threshold that it was told."""
         return (f"The top {100.0 * self.alpha:g}% of candidates begin at a mean of {self.threshold:g}, not above it.",)
+
+    def refutation(self, history: History) -> str:
+        """The answer no, in words."""
+        if history.state[ANSWER] >= 0.0:
+            return ""
+        return f"fewer than {100.0 * self.alpha:g}% of candidates have a mean of {self.threshold:g} or more"
 
     def recommend(self, history: History, memory: Any) -> int:
         """The accepted arm; before there is one, or where there is none, the one with the most evidence to be one."""

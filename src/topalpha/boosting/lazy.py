@@ -10,6 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from topalpha.boosting.rows import FITTED_ROWS, Stump, WeightedRows, compiled_pass
+from topalpha.engine import InterpretedRun
 from topalpha.validate import require
 from topalpha.weighted import best_stump
 
@@ -62,7 +63,7 @@ class LazyRows(WeightedRows):
     True
     """
 
-    interpreted = True
+    runner = InterpretedRun
 
     def __init__(
         self,

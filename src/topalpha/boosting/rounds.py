@@ -101,7 +101,7 @@ class Asking:
     max_pulls: int = 1_000_000
 
     def ask(self, data: WeightedRows, gamma: float, delta: float, pulls: int) -> Found:
-        """Edge: is there a stump of edge gamma, or of (1 - epsilon) gamma? Best: which is within epsilon gamma?"""
+        """Edge: a stump of edge gamma, or of (1 - epsilon) gamma, if there is one. Best: one within epsilon gamma."""
         epsilon = self.epsilon * gamma
         if self.question == "best":
             return data.search(design("joint-lucb", self.alpha, epsilon, delta), pulls)
@@ -142,7 +142,7 @@ def rounds(data: WeightedRows, asking: Asking, number: int) -> Iterator[Round]:
         weight = min(asking.learning_rate * odds, _LARGEST_WEIGHT)
         yield Round(stump, error, weight, certificate)
         data.boost(weight)
-        data.draw_at_once(certificate.pulls + FITTED_ROWS * certificate.arms)
+        data.draw_at_once(int(1.5 * (certificate.pulls + FITTED_ROWS * certificate.arms)))
         gamma = _FOLLOW * edge if certificate.proved else max(_FOLLOW * edge, _LOWER * certificate.asked)
 
 

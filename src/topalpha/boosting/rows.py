@@ -71,8 +71,8 @@ class WeightedRows(ABC):
     Draws by weight wait in ``rows``, from ``cursor[0]`` on; they are dropped when the weights change.
     """
 
-    #: Whether the worlds of searches are interpreted, not compiled.
-    interpreted = False
+    #: What runs a search: compiled, unless the worlds are no parameter tuples.
+    runner: type[Run] = Run
 
     def __init__(self, labels: NDArray[Any], weights: NDArray[np.float64], kinds: int, rng: Generator) -> None:
         self.labels = labels.astype(np.int16 if kinds < 2**15 else np.int64)
@@ -104,7 +104,7 @@ class WeightedRows(ABC):
     def search(self, algorithm: Algorithm, most_pulls: int) -> Found:
         """Run the algorithm on fresh stumps; after so many pulls, and the block that is begun then, it is cut off."""
         world = self.world(algorithm.arms)
-        run = Run(algorithm, world, interpreted=self.interpreted)
+        run = self.runner(algorithm, world)
         run.add_arms(np.arange(algorithm.arms, dtype=np.float64))
         status = run.advance(self.rng, self.rng, most_pulls)
         history = run.history

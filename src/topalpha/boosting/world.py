@@ -43,7 +43,7 @@ class StumpWorld(NamedTuple):
 
     def take_rows(self, count: int, rng: Any) -> int:
         """Where the next ``count`` rows stand; what is left is dropped for fresh ones if there are not so many."""
-        first = self.cursor[0]
+        first: int = self.cursor[0]
         if first + count > len(self.rows):
             draw_rows(self.weights, 1.0, rng, self.spacings, self.rows)
             first = 0

@@ -154,6 +154,7 @@ def compiled(function: Callable[..., Any], classes: tuple[type, ...] = ()) -> An
 
     # One index file for each function and set of classes: numba reads an index whole, and would stumble over classes of
     # other programs that it cannot import.
-    names = " ".join(f"{one.__module__}.{one.__qualname__}" for one in (function, *classes))
+    parts: list[Any] = [function, *classes]
+    names = " ".join(f"{part.__module__}.{part.__qualname__}" for part in parts)
     entry.__qualname__ = "entry_" + hashlib.sha256(names.encode()).hexdigest()[:16]
     return numba.njit(nogil=True, cache=cacheable)(entry)

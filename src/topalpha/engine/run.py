@@ -22,7 +22,7 @@ STOPPED, OUT_OF_ARMS, OUT_OF_BUDGET, FAULTY = 0, 1, 2, 3
 _T, _ARMS, _NEXT, _PLANNED = 0, 1, 2, 3
 
 
-def _advance_blocks(
+def advance_blocks(
     algorithm: Any,
     world: Any,
     means: Any,
@@ -93,7 +93,7 @@ class OneByOne(NamedTuple):
         return total
 
 
-def _advance(
+def advance_pulls(
     algorithm: Any,
     world: Any,
     means: Any,
@@ -144,7 +144,7 @@ def _advance(
 @cache
 def _loop(classes: tuple[type, ...], blocks: bool) -> Any:
     """The compiled loop for algorithms and worlds made of these classes."""
-    return compiled(_advance_blocks if blocks else _advance, classes)
+    return compiled(advance_blocks if blocks else advance_pulls, classes)
 
 
 def _arrays(memory: Any) -> Any:
@@ -169,13 +169,9 @@ class Run:
         algorithm asks for blocks of pulls and the world has ``sample_sum(mean, count, rng)``, that draws the sum.
     one_by_one
         Draw every reward of a block by itself all the same, as one who asks and tells would.
-    interpreted
-        Run the very same loop without compiling it, for worlds that are no parameter tuples.
     """
 
-    def __init__(
-        self, algorithm: Algorithm, world: Any = None, one_by_one: bool = False, interpreted: bool = False
-    ) -> None:
+    def __init__(self, algorithm: Algorithm, world: Any = None, one_by_one: bool = False) -> None:
         self.algorithm = algorithm
         self.world = algorithm.family if world is None else world
         blocks = algorithm.traits.blocks
@@ -183,10 +179,7 @@ class Run:
         self.draws_sums = blocks and not one_by_one and hasattr(self.world, "sample_sum")
         if blocks and not self.draws_sums:
             self.world = OneByOne(self.world)
-        if interpreted:
-            self._loop: Any = _advance_blocks if blocks else _advance
-        else:
-            self._loop = _loop((*parameter_classes(algorithm), *parameter_classes(self.world)), blocks)
+        self._loop = _loop((*parameter_classes(algorithm), *parameter_classes(self.world)), blocks)
         width = max(algorithm.traits.width, 1)
         self.batch: NDArray[np.int64] = np.zeros(2 * width if blocks else width, dtype=np.int64)
         self.control: NDArray[np.int64] = np.zeros(4, dtype=np.int64)

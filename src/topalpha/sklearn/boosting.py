@@ -250,13 +250,13 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         """SAMME's scores: a stump of weight w gives its class w, and each other class -w/(K - 1)."""
         kinds = len(self.classes_)
         total = self.estimator_weights_[:stumps].sum()
-        scores = (kinds * votes / total - 1.0) / (kinds - 1.0)
+        scores: NDArray[np.float64] = (kinds * votes / total - 1.0) / (kinds - 1.0)
         return scores[:, 1] - scores[:, 0] if kinds == 2 else scores
 
     def _decide(self, decision: NDArray[np.float64]) -> NDArray[Any]:
-        if decision.ndim == 1:
-            return self.classes_[(decision > 0.0).astype(int)]
-        return self.classes_[np.argmax(decision, axis=1)]
+        numbers = (decision > 0.0).astype(int) if decision.ndim == 1 else np.argmax(decision, axis=1)
+        labels: NDArray[Any] = self.classes_[numbers]
+        return labels
 
     def _probabilities(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
         if decision.ndim == 1:
