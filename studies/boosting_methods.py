@@ -269,5 +269,5 @@ ALL: dict[str, Method] = {
     "HistGradientBoosting, trees": histogram(),
     "AdaBoostClassifier": scikit_learn,
 }
-#: Run for the first seed of a size only.
-ONCE = ("HistGradientBoosting, trees", "AdaBoostClassifier")
+#: Run for the first seed of a size only, where there are many rows.
+ONCE = ("bandit, best", "LightGBM, GOSS", "HistGradientBoosting, trees", "AdaBoostClassifier")

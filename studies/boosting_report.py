@@ -36,7 +36,7 @@ WORDS = {
     "sampled rows": "the best stump on 10,000 rows drawn by weight; a heuristic",
     "LightGBM": "trees of two leaves; *GOSS* samples rows by their gradients, a heuristic",
     "HistGradientBoosting": "scikit-learn's, of depth 1; *trees* has its defaults and is no stump method",
-    "AdaBoostClassifier": "scikit-learn's, with its defaults; it and *trees* ran for the first seed only",
+    "AdaBoostClassifier": "scikit-learn's, with its defaults",
 }
 
 
@@ -213,7 +213,8 @@ def introduction(results: dict[str, Any]) -> list[str]:
             Accuracy is on {plan["held_out"]:,} other rows. The target is what the exact search reaches after
             {plan["rounds"]} rounds, less {100 * SLACK:g} percentage points; it counts as reached at the first of two
             checkpoints in a row, which are a twelfth of the rounds apart. The others may take {plan["at_most"]} rounds
-            or {limits}. All stumps have learning rate 1. Some methods in words:"""
+            or {limits}. All stumps have learning rate 1. A figure without a range is of one
+            seed. Some methods in words:"""
         ),
         "\n".join(f"- *{name}*: {words}" for name, words in WORDS.items()),
     ]
