@@ -259,7 +259,7 @@ def test_lazy_features_are_evaluated_where_they_are_looked_at():
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (lambda block: block, r"one number for each of the 64 rows, got shape \(64, 5\)"),
+        (lambda block: block, r"one number for each of the 128 rows, got shape \(128, 5\)"),
         (lambda block: np.full(len(block), np.nan), "a feature function must return finite numbers"),
     ],
 )

@@ -18,7 +18,7 @@ from topalpha.engine.compile import compiled
 from topalpha.weighted import draw_rows, mark_errors, reweigh, tally
 
 #: How many freshly drawn rows a stump is fitted to when it is drawn.
-FITTED_ROWS = 64
+FITTED_ROWS = 128
 # Rows are drawn so many at once at least, and at most; no block of pulls is longer than the least.
 _FEWEST, _MOST = 1 << 13, 1 << 19
 _PASSES = {one.__name__: one for one in (draw_rows, mark_errors, reweigh, tally)}

@@ -38,10 +38,10 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
     """AdaBoost (SAMME) on decision stumps, each found by a search that says what it proved.
 
     A round looks for a good stump as one looks for a good arm of an endless pool. An arm is a stump: a feature at
-    random and, on that, the cut and the two classes that are best for 64 rows drawn by weight. A pull draws one further
+    random and, on that, the cut and the two classes that are best for 128 rows drawn by weight. A pull draws one more
     row by weight; the reward is 1 if the stump classifies it rightly. The mean reward is the stump's weighted accuracy
     on the training rows, and its *edge* is that less 1/K, the accuracy of guessing among K classes. The search costs as
-    much on a thousand rows as on a billion; what grows with the rows are three passes a round over one column and the
+    much on a thousand rows as on a billion; what grows with the rows are a few passes a round over one column and the
     weights. The stump that is taken gets the weight that AdaBoost gives it for its *exact* error.
 
     What is proved, and what ``delta`` covers, is in docs/boosting.md.
@@ -51,13 +51,13 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
     n_estimators
         Rounds at most. There are fewer if a stump makes no error, or if none better than guessing is found.
     question
-        ``"edge"``: is there a stump whose edge is at least gamma? Gamma follows the edge of the round before, and is
+        ``"edge"``: is there a stump whose edge is at least gamma? Gamma follows the edges of the last rounds, and is
         lowered where the answer is no. ``"best"``: which stump is near the top ``alpha`` fraction of all stumps?
     alpha
         The fraction of stumps that counts as the top, in the answer no of ``"edge"`` and in ``"best"``.
     epsilon
         ``"edge"``: a stump is accepted once its edge is proved to be at least (1 - epsilon) gamma. ``"best"``: the
-        stump is within epsilon times the last round's edge of the top.
+        stump's edge is within epsilon gamma of the top.
     delta
         All that a round claims is true with probability at least 1 - delta; all that a fit claims, with probability at
         least 1 - delta times the number of rounds.
