@@ -17,6 +17,8 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_hastie_10_2
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from topalpha.algorithms import design
+from topalpha.boosting import rounds as rounds_module
 from topalpha.boosting.rounds import Asking, rounds
 from topalpha.boosting.rows import ColumnRows
 from topalpha.sklearn import BanditAdaBoostClassifier
@@ -45,7 +47,7 @@ def test_scikit_learn_s_checks(estimator, check):
 
 def test_the_number_of_scikit_learn_s_checks(request):
     """A list of checks that shrinks must be noticed; workers that share the tests all know the whole list."""
-    checks = [one for one in request.session.items if one.originalname == "test_scikit_learn_s_checks"]
+    checks = [one for one in request.session.items if getattr(one, "originalname", "") == "test_scikit_learn_s_checks"]
     if not checks:
         pytest.skip("the checks were not selected")
     assert len(checks) >= 2 * 55
@@ -189,22 +191,24 @@ def test_real_data():
 # ---- what it claims
 
 
-@pytest.mark.statistical
-def test_edges_are_at_least_what_certificates_claim():
-    """At a delta so large that errors are seen: at most delta of the rounds may be wrong, given those before."""
+@pytest.mark.parametrize("loose", [False, True])
+def test_edges_are_at_least_what_certificates_claim(loose, monkeypatch):
+    """Always, even where answers are so loose that many are wrong: a wrong yes is seen, and asked again."""
+    if loose:
+        monkeypatch.setattr(
+            rounds_module, "design", lambda *given, **more: design(*given, **more)._replace(accept_at=-3.0)
+        )
+    looks = []
+    error = ColumnRows.error
+    monkeypatch.setattr(ColumnRows, "error", lambda self, stump: looks.append(1) or error(self, stump))
     X, y = make_hastie_10_2(3000, random_state=0)
-    options = {"alpha": 0.3, "epsilon": 0.2, "delta": 0.5}
-    wrong = wild = total = 0
-    for seed in range(6):
-        model = BanditAdaBoostClassifier(40, random_state=seed, **options).fit(X, y)
-        claimed = np.array([one.edge_at_least for one in model.certificates_])
-        assert all(one.proved for one in model.certificates_)
-        wrong += np.sum(model.edges_ < claimed)
-        wild += np.sum(model.edges_ < 2.0 * claimed)  # a control
-        total += len(claimed)
-    assert total == 240
-    assert binom.sf(wrong - 1, total, 0.5) >= FALSE_ALARM
-    assert binom.sf(wild - 1, total, 0.5) < FALSE_ALARM
+    model = BanditAdaBoostClassifier(60, epsilon=0.25, random_state=0).fit(X, y)
+    claimed = np.array([one.edge_at_least for one in model.certificates_], dtype=float)
+    assert all(one.proved for one in model.certificates_)
+    assert (model.edges_ >= claimed).all()
+    assert (model.edges_ < 2.0 * claimed).any()
+    if loose:
+        assert len(looks) > 63, "no answer was wrong: the test shows nothing"
 
 
 def edges_of_fresh_stumps(data, count):
@@ -245,7 +249,7 @@ def test_claims_about_the_law_of_stumps(question):
 def test_a_certificate_speaks():
     model, _, _ = fitted(question="edge", delta=0.1)
     certificate = model.certificates_[3]
-    assert certificate.statement.startswith("With probability at least 0.9, the edge is at least ")
+    assert certificate.statement.startswith("The edge is at least ")
     assert certificate.edge_at_least == pytest.approx(0.5 * certificate.asked)
     assert certificate.pulls == model.pulls_[3]
     assert certificate.arms >= 1
@@ -267,11 +271,11 @@ def test_an_edge_that_nothing_reaches_is_refuted():
 
 
 def test_a_round_without_pulls_left_claims_nothing():
-    model, _, _ = fitted(max_pulls=40, rounds=4)
+    model, _, _ = fitted(max_pulls=10, rounds=4)
     assert not any(one.proved for one in model.certificates_)
     assert model.certificates_[0].edge_at_least is None
     assert model.certificates_[0].within is None
-    assert (model.pulls_ < 40 + 4096).all()
+    assert (model.pulls_ < 10 + 4096).all()
     assert any(one.statement == "Nothing is proved: the pulls were spent." for one in model.certificates_)
 
 

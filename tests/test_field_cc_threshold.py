@@ -57,8 +57,8 @@ def test_it_is_registered_and_must_be_told_the_threshold():
     for wrong in (0.0, 1.01, math.inf, math.nan, "high"):
         with pytest.raises(ValueError, match="threshold must be"):
             design(NAME, 0.1, 0.1, 0.1, threshold=wrong)
-    with pytest.raises(ValueError, match="yes_share must lie strictly between 0 and 1"):
-        question(yes_share=1.0)
+    with pytest.raises(ValueError, match="yes_level must lie strictly between 0 and 1"):
+        question(yes_level=1.0)
     with pytest.raises(ValueError, match="family must be"):
         design(NAME, 0.1, 0.1, 0.1, PassFail(100), threshold=0.5)
 

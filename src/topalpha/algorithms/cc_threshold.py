@@ -69,7 +69,7 @@ class CCThreshold(NamedTuple):
     @property
     def traits(self) -> Traits:
         """The sum of rewards alone: the arm in hand is the last one drawn. State: bank, discarded arms, answer."""
-        return Traits("cc-threshold", numbers=NUMBERS, blocks=True)
+        return Traits("cc-threshold", numbers=NUMBERS, blocks=True, covered=self.accept_at > -math.log(self.delta))
 
     def scratch(self, arms: int) -> Memory:
         """Fresh memory."""
@@ -157,7 +157,7 @@ def design(
     *,
     threshold: float | None = None,
     delta_u: float = 0.65,
-    yes_share: float = 0.5,
+    yes_level: float | None = None,
 ) -> CCThreshold:
     """The threshold question.
 
@@ -173,8 +173,10 @@ def design(
         epsilon of the top-alpha fraction.
     delta_u
         How often an arm that reaches the threshold may be discarded: constant, whatever delta is.
-    yes_share
-        The share of delta that a wrong yes may take; the rest is for a wrong no.
+    yes_level
+        A wrong yes has at most this probability, and a wrong no what is left of delta; half of delta unless given. For
+        those who check every yes themselves it may be delta or more: then a wrong no has probability delta at most, and
+        the design as a whole is not covered.
 
     Examples
     --------
@@ -186,7 +188,7 @@ def design(
     """
     alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
     law = checked(family)
-    delta_u, share = fraction("delta_u", delta_u), fraction("yes_share", yes_share)
+    delta_u, yes = fraction("delta_u", delta_u), 0.5 * delta if yes_level is None else fraction("yes_level", yes_level)
     if threshold is None:
         raise ValueError("threshold must be given: the mean that an arm is wanted to reach, got None")
     level = real("threshold", threshold)
@@ -197,10 +199,10 @@ def design(
         alpha=alpha,
         epsilon=epsilon,
         delta=delta,
-        arms=arms_constant_confidence(alpha, (1.0 - share) * delta, delta_u),
+        arms=arms_constant_confidence(alpha, delta - yes if yes < delta else delta, delta_u),
         family=law,
         threshold=level,
-        accept_at=-math.log(share * delta),
+        accept_at=-math.log(yes),
         discard_at=-math.log(delta_u),
         stake=min(2.0 * alpha, 0.5),
         first_block=min(max(1, math.ceil(_FIRST_BLOCK * scale / (epsilon * epsilon))), LONGEST_BLOCK),

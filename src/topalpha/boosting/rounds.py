@@ -13,9 +13,11 @@ from topalpha.boosting.rows import FITTED_ROWS, Found, Stump, WeightedRows
 
 # The edge to ask for next. None of this touches what is proved; anything from .7 to 1.1 does about as well.
 _FOLLOW, _MEMORY = 0.8, 4  # .8 of the mean exact edge of the last four stumps
-_LOWER = 0.7  # after a no, or a budget that was spent
+_LOWER = 0.7  # after a no, a wrong answer, or a budget that was spent
 # The first question of a round has this share of delta, the k-th later one 1/(k (k + 1)) of the rest.
 _FIRST_SHARE = 0.75
+# A yes is checked at once, by the pass that AdaBoost makes anyway: its level is a matter of cost alone.
+YES_LEVEL = 0.5
 #: Errors and edges up to here are rounding.
 ROUNDING = 1e-12
 # exp of more would overflow.
@@ -24,33 +26,31 @@ _LARGEST_WEIGHT = 700.0
 
 @dataclass(frozen=True)
 class RoundCertificate:
-    """What is proved about a round: all of it at once with probability at least 1 - ``delta``, given earlier rounds.
-
-    Edges are those on the training rows, by the weights of that round.
+    """What is known about a round, given the rounds before; edges are on the training rows, by their weights then.
 
     Attributes
     ----------
     question
         ``edge`` or ``best``.
     asked
-        The edge that was asked for at last; for ``best`` the one that epsilon followed.
+        The edge gamma that was asked for at last; for ``best`` the one that epsilon followed.
     proved
-        Whether there was an answer before ``max_pulls`` were spent. If not, nothing below is claimed about the stump.
+        Whether there was an answer before ``max_pulls`` were spent. If not, ``edge_at_least`` and ``within`` are None.
     edge_at_least
-        ``edge``: the stump's edge is at least this.
+        ``edge``: the stump's edge is at least this. No chance is left in it: it was checked on every row.
     within
         ``best``: the stump's edge is within this of the top ``alpha`` fraction of stumps.
     refuted
         ``edge``: of each of these edges, that fewer than a fraction ``alpha`` of stumps reach it.
     alpha, delta
-        As asked for.
+        As asked for. ``within`` and all of ``refuted`` are true with probability at least 1 - ``delta``.
     arms, pulls
         How many stumps were drawn and how often they were tried on an example.
 
     Examples
     --------
     >>> print(RoundCertificate("edge", 0.1, True, 0.05, None, (0.14,), 0.05, 0.01, 280, 9000).statement)
-    With probability at least 0.99, the edge is at least 0.05, and fewer than 5% of stumps reach an edge of 0.14.
+    The edge is at least 0.05. With probability at least 0.99, fewer than 5% of stumps reach an edge of 0.14.
     """
 
     question: str
@@ -68,16 +68,15 @@ class RoundCertificate:
     def statement(self) -> str:
         """All of it in words."""
         top = f"{100.0 * self.alpha:.4g}%"
+        sure = f"With probability at least {1.0 - self.delta:.10g},"
         parts = []
         if self.edge_at_least is not None:
-            parts.append(f"the edge is at least {self.edge_at_least:.4g}")
+            parts.append(f"The edge is at least {self.edge_at_least:.4g}.")
         if self.within is not None:
-            parts.append(f"the edge is within {self.within:.4g} of the top {top} of stumps")
+            parts.append(f"{sure} the edge is within {self.within:.4g} of the top {top} of stumps.")
         if self.refuted:
-            parts.append(f"fewer than {top} of stumps reach an edge of {min(self.refuted):.4g}")
-        if not parts:
-            return "Nothing is proved: the pulls were spent."
-        return f"With probability at least {1.0 - self.delta:.10g}, {', and '.join(parts)}."
+            parts.append(f"{sure} fewer than {top} of stumps reach an edge of {min(self.refuted):.4g}.")
+        return " ".join(parts) or "Nothing is proved: the pulls were spent."
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,12 @@ class Asking:
         if self.question == "best":
             return data.search(design("joint-lucb", self.alpha, epsilon, delta), pulls)
         threshold = 1.0 / data.kinds + gamma
-        return data.search(design("cc-threshold", self.alpha, epsilon, delta, threshold=threshold), pulls)
+        question = design("cc-threshold", self.alpha, epsilon, delta, threshold=threshold, yes_level=YES_LEVEL)
+        return data.search(question, pulls)
+
+    def least(self, gamma: float) -> float:
+        """The edge that a stump must have to be taken, when gamma was asked for."""
+        return (1.0 - self.epsilon) * gamma if self.question == "edge" else ROUNDING
 
     def refutes(self, found: Found) -> bool:
         """Whether the answer was no."""
@@ -159,23 +163,23 @@ def next_stump(data: WeightedRows, asking: Asking, gamma: float) -> tuple[Stump,
         found = asking.ask(data, gamma, share * asking.delta, asking.max_pulls - pulls)
         number, pulls, arms = number + 1, pulls + found.pulls, arms + found.arms
         refutes = asking.refutes(found)
-        proved, spent = found.stopped and not refutes, pulls >= asking.max_pulls
-        error = data.error(found.stump) if proved or spent else 1.0
-        above = error < 1.0 - 1.0 / data.kinds - ROUNDING  # a wrong answer may not be; then ask again
+        answered, spent = found.stopped and not refutes, pulls >= asking.max_pulls
+        error = data.error(found.stump) if answered or spent else 1.0
+        edge = 1.0 - 1.0 / data.kinds - error
+        proved = answered and edge >= asking.least(gamma)
         if refutes:
             refuted.append(gamma)
-        if spent or (proved and above):
+        if spent or proved:
             break
-        gamma *= _LOWER
-    if not above:
+        gamma *= _LOWER  # after a no, and after an answer that was wrong
+    if edge <= ROUNDING:
         return None
-    edge = asking.question == "edge"
     certificate = RoundCertificate(
         question=asking.question,
         asked=gamma,
         proved=proved,
-        edge_at_least=(1.0 - asking.epsilon) * gamma if proved and edge else None,
-        within=asking.epsilon * gamma if proved and not edge else None,
+        edge_at_least=asking.least(gamma) if proved and asking.question == "edge" else None,
+        within=asking.epsilon * gamma if proved and asking.question == "best" else None,
         refuted=tuple(refuted),
         alpha=asking.alpha,
         delta=asking.delta,
