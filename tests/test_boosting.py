@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +19,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_hastie_10_2
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from topalpha.algorithms import design
-from topalpha.boosting import rounds as rounds_module
+from topalpha.algorithms import cc_threshold
 from topalpha.boosting.rounds import Asking, rounds
 from topalpha.boosting.rows import ColumnRows
 from topalpha.sklearn import BanditAdaBoostClassifier
@@ -194,9 +195,10 @@ def test_real_data():
 @pytest.mark.parametrize("loose", [False, True])
 def test_edges_are_at_least_what_certificates_claim(loose, monkeypatch):
     """Always, even where answers are so loose that many are wrong: a wrong yes is seen, and asked again."""
+    design = cc_threshold.design
     if loose:
         monkeypatch.setattr(
-            rounds_module, "design", lambda *given, **more: design(*given, **more)._replace(accept_at=-3.0)
+            cc_threshold, "design", lambda *given, **more: design(*given, **more)._replace(accept_at=-3.0)
         )
     looks = []
     error = ColumnRows.error
@@ -264,7 +266,7 @@ def test_an_edge_that_nothing_reaches_is_refuted():
     X, y = rng.normal(size=(4000, 3)), rng.integers(2, size=4000)
     model = BanditAdaBoostClassifier(1, random_state=0).fit(X, y)
     certificate = model.certificates_[0]
-    assert 0.25 in certificate.refuted
+    assert certificate.refuted[0] == pytest.approx(0.45)
     assert list(certificate.refuted) == sorted(certificate.refuted, reverse=True)
     assert all(edge > certificate.asked for edge in certificate.refuted)
     assert "fewer than 5% of stumps reach an edge of" in certificate.statement
@@ -358,6 +360,21 @@ def test_constant_features():
     model = BanditAdaBoostClassifier(5, random_state=0).fit(X, np.arange(60) % 3 == 0)
     assert len(model.estimators_) == 1
     assert not model.predict(X).any()
+
+
+# ---- what the page says
+
+
+def test_the_page_quotes_the_results():
+    docs = Path(__file__).parents[1] / "docs"
+    rows = json.loads((docs / "boosting" / "rounds.json").read_text())["rounds"]
+    page = " ".join((docs / "boosting.md").read_text().split())
+    ratios = [row["edge"] / row["best"] for row in rows]
+    pulls = np.array([row["pulls"] for row in rows])
+    assert f"has {np.mean(ratios):.2f} of the largest edge there is, at the worst {min(ratios):.2f} of it" in page
+    assert f"at most {np.median(pulls):,.0f} pulls, the mean is {pulls.mean():,.0f}" in page
+    assert f"the largest number {pulls.max():,}" in page
+    assert all(row["proved"] <= row["edge"] <= row["best"] + 1e-9 for row in rows)
 
 
 # ---- what is imported

@@ -59,6 +59,9 @@ def test_it_is_registered_and_must_be_told_the_threshold():
             design(NAME, 0.1, 0.1, 0.1, threshold=wrong)
     with pytest.raises(ValueError, match="yes_level must lie strictly between 0 and 1"):
         question(yes_level=1.0)
+    for wrong in (0, 4097, 1.5):
+        with pytest.raises(ValueError, match="least_block must be"):
+            question(least_block=wrong)
     with pytest.raises(ValueError, match="family must be"):
         design(NAME, 0.1, 0.1, 0.1, PassFail(100), threshold=0.5)
 
@@ -174,6 +177,28 @@ def test_where_every_arm_will_do_the_first_one_is_taken():
         told.tell(pull, 0.0)
     assert told.result.arm == 0
     assert told.history.arms == 1
+
+
+def test_blocks_are_as_long_as_they_must_be():
+    told, sizes = Search(question(alpha=0.3, threshold=0.9, least_block=7)), []
+    while (pull := told.ask()) is not None:
+        pulls = [pull, *told.ask_many(told.planned)]
+        sizes.append(len(pulls))
+        told.tell_many((one, float(one.number % 2 == 0)) for one in pulls)
+    assert min(sizes) == 7
+    assert told.history.arms == told.algorithm.arms
+
+
+def test_a_yes_that_its_reader_checks_leaves_all_of_delta_to_the_no():
+    plain, checked = question(delta=0.1), question(delta=0.1, yes_level=0.5)
+    assert plain.traits.covered
+    assert not checked.traits.covered
+    assert checked.arms == question(delta=0.2).arms
+    assert checked.accept_at == pytest.approx(math.log(2.0))
+    told = Search(checked)
+    while (pull := told.ask()) is not None:
+        told.tell(pull, 1.0)
+    assert told.result.statement == "Nothing is proved: no proof covers this design of cc-threshold."
 
 
 # ---- both answers, judged

@@ -24,7 +24,7 @@ from topalpha.evidence import log_above, log_below
 from topalpha.families import checked, describe
 from topalpha.rewards import RewardFamily, RewardModel
 from topalpha.theory import arms_constant_confidence
-from topalpha.validate import fraction, positive, real, require
+from topalpha.validate import fraction, positive, real, require, whole
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -65,6 +65,7 @@ class CCThreshold(NamedTuple):
     discard_at: float
     stake: float
     first_block: int
+    least_block: int
 
     @property
     def traits(self) -> Traits:
@@ -121,7 +122,7 @@ class CCThreshold(NamedTuple):
                 state[ANSWER] = -1.0
         else:
             batch[0] = arm
-            batch[len(batch) // 2] = min(max(1, math.ceil(_GROWTH * history.pulls[arm])), LONGEST_BLOCK)
+            batch[len(batch) // 2] = min(max(self.least_block, math.ceil(_GROWTH * history.pulls[arm])), LONGEST_BLOCK)
         return 0 if state[ANSWER] != 0.0 else 1
 
     def conditions(self) -> tuple[str, ...]:
@@ -158,6 +159,7 @@ def design(
     threshold: float | None = None,
     delta_u: float = 0.65,
     yes_level: float | None = None,
+    least_block: int = 1,
 ) -> CCThreshold:
     """The threshold question.
 
@@ -177,6 +179,8 @@ def design(
         A wrong yes has at most this probability, and a wrong no what is left of delta; half of delta unless given. For
         those who check every yes themselves it may be delta or more: then a wrong no has probability delta at most, and
         the design as a whole is not covered.
+    least_block
+        No block of pulls is shorter, 4096 at most: where a block costs something beside its pulls.
 
     Examples
     --------
@@ -194,6 +198,8 @@ def design(
     level = real("threshold", threshold)
     condition = f"be a mean of {describe(law)}, above {law.lowest:g} and at most {law.highest:g}"
     require(law.lowest < level <= law.highest and math.isfinite(level), "threshold", condition, threshold)
+    least = whole("least_block", least_block)
+    require(least <= LONGEST_BLOCK, "least_block", f"be at most {LONGEST_BLOCK}", least_block)
     scale = law.variance(max(level - epsilon, 0.5 * (max(law.lowest, level - 2.0 * epsilon) + level)))
     return CCThreshold(
         alpha=alpha,
@@ -205,7 +211,8 @@ def design(
         accept_at=-math.log(yes),
         discard_at=-math.log(delta_u),
         stake=min(2.0 * alpha, 0.5),
-        first_block=min(max(1, math.ceil(_FIRST_BLOCK * scale / (epsilon * epsilon))), LONGEST_BLOCK),
+        first_block=min(max(least, math.ceil(_FIRST_BLOCK * scale / (epsilon * epsilon))), LONGEST_BLOCK),
+        least_block=least,
     )
 
 

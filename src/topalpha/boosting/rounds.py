@@ -7,17 +7,21 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from topalpha.algorithms import design
+from topalpha.algorithms import cc_threshold, joint_lucb
 from topalpha.algorithms.cc_threshold import ANSWER
 from topalpha.boosting.rows import FITTED_ROWS, Found, Stump, WeightedRows
 
-# The edge to ask for next. None of this touches what is proved; anything from .7 to 1.1 does about as well.
-_FOLLOW, _MEMORY = 0.8, 4  # .8 of the mean exact edge of the last four stumps
+# The edge to ask for next. None of this touches what is proved; asking for less, down to .7 of it, or
+# for a little more makes about as much progress a second.
+_BEGIN = 0.9  # of the edge of a stump without error
+_MEMORY = 4  # then the mean exact edge of the last four stumps
 _LOWER = 0.7  # after a no, a wrong answer, or a budget that was spent
 # The first question of a round has this share of delta, the k-th later one 1/(k (k + 1)) of the rest.
 _FIRST_SHARE = 0.75
 # A yes is checked at once, by the pass that AdaBoost makes anyway: its level is a matter of cost alone.
 YES_LEVEL = 0.5
+# One look at the evidence takes as long as some tens of pulls.
+_LEAST_BLOCK = 16
 #: Errors and edges up to here are rounding.
 ROUNDING = 1e-12
 # exp of more would overflow.
@@ -104,9 +108,11 @@ class Asking:
         """Edge: a stump of edge gamma, or of (1 - epsilon) gamma, if there is one. Best: one within epsilon gamma."""
         epsilon = self.epsilon * gamma
         if self.question == "best":
-            return data.search(design("joint-lucb", self.alpha, epsilon, delta), pulls)
+            return data.search(joint_lucb.design(self.alpha, epsilon, delta), pulls)
         threshold = 1.0 / data.kinds + gamma
-        question = design("cc-threshold", self.alpha, epsilon, delta, threshold=threshold, yes_level=YES_LEVEL)
+        question = cc_threshold.design(
+            self.alpha, epsilon, delta, threshold=threshold, yes_level=YES_LEVEL, least_block=_LEAST_BLOCK
+        )
         return data.search(question, pulls)
 
     def least(self, gamma: float) -> float:
@@ -133,7 +139,7 @@ def rounds(data: WeightedRows, asking: Asking, number: int) -> Iterator[Round]:
     (5, True, [1, 2])
     """
     best = 1.0 - 1.0 / data.kinds  # the edge of a stump without error
-    gamma = 0.5 * best
+    gamma = _BEGIN * best
     edges: list[float] = []
     for _ in range(number):
         found = next_stump(data, asking, gamma)
@@ -149,7 +155,7 @@ def rounds(data: WeightedRows, asking: Asking, number: int) -> Iterator[Round]:
         yield Round(stump, error, weight, certificate)
         data.boost(weight)
         data.draw_at_once(int(1.5 * (certificate.pulls + FITTED_ROWS * certificate.arms)))
-        gamma = _FOLLOW * statistics.fmean(edges[-_MEMORY:])
+        gamma = statistics.fmean(edges[-_MEMORY:])
         if not certificate.proved:
             gamma = max(gamma, _LOWER * certificate.asked)
 
