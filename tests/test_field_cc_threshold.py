@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from topalpha import Search, search
+from topalpha import Search, search, verify
 from topalpha.algorithms import design, entry, prior_knowledge
 from topalpha.algorithms.cc_threshold import ANSWER, BANK, DISCARDED
 from topalpha.engine import OUT_OF_BUDGET, STOPPED, InterpretedRun, Run
@@ -128,7 +128,7 @@ def test_evidence_and_bank_by_hand():
     assert told.result.refutation == ""
 
 
-def test_no_after_n_arms_that_never_pass():
+def test_no_after_n_arms_that_never_pass(tmp_path):
     algorithm = question(alpha=0.3, epsilon=0.2, delta=0.2, threshold=0.9)
     result = search(
         lambda rng: 0.0,
@@ -139,8 +139,10 @@ def test_no_after_n_arms_that_never_pass():
         algorithm=NAME,
         options={"threshold": 0.9},
         progress="none",
+        storage=tmp_path / "no.db",
     )
     assert result.arms == algorithm.arms
+    assert verify(tmp_path / "no.db").statement == result.certificate.statement
     assert result.stopped
     assert result.certificate.claims == ()
     assert not result.certificate.proved
