@@ -129,7 +129,7 @@ def pool_words(found: dict[str, Any], task: str) -> str:
     near = " and ".join(f"{percent(share)} are within {gap} of them or better" for gap, share in one["within"].items())
     return wrapped(
         f"{TASKS[task].words}. The score is {TASKS[task].score}. The best true mean of the pool is "
-        f" {one['best']:.4f}, the median {one['median']:.4f}; the top 5% begin at "
+        f"{one['best']:.4f}, the median {one['median']:.4f}; the top 5% begin at "
         f"{one['quantiles']['0.05']:.4f}, the top 10% at {one['quantiles']['0.1']:.4f}; {near}. The score of one split "
         f"has a standard deviation of {one['deviation']:.4f}, the difference of two candidates on one split of "
         f"{one['paired deviation']:.4f}."
