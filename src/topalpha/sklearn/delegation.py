@@ -13,13 +13,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 
+def _require_refit(search: Any, name: str) -> None:
+    if not search.refit:
+        raise AttributeError(f"{name} must have an estimator that is fitted on all rows, got refit={search.refit!r}")
+
+
 def _found_has(name: str) -> Callable[[Any], bool]:
     """Whether the estimator that was found, or is looked for, has this method."""
 
     def check(search: Any) -> bool:
-        if not search.refit:
-            words = f"{name} needs an estimator that is fitted on all rows: see refit"
-            raise AttributeError(f"{words}, got refit={search.refit!r}")
+        _require_refit(search, name)
         getattr(search.best_estimator_ if hasattr(search, "best_estimator_") else search.estimator, name)
         return True
 
@@ -30,6 +33,7 @@ class Delegating(MetaEstimatorMixin):
     """Methods of ``best_estimator_``, each there if that one has it."""
 
     def _found(self) -> Any:
+        _require_refit(self, "the search")
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_
 
@@ -88,7 +92,8 @@ class Delegating(MetaEstimatorMixin):
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags = deepcopy(inner.classifier_tags)
         tags.regressor_tags = deepcopy(inner.regressor_tags)
+        tags.transformer_tags = deepcopy(inner.transformer_tags)
+        tags.target_tags = deepcopy(inner.target_tags)
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.input_tags.sparse = inner.input_tags.sparse
-        tags.array_api_support = inner.array_api_support
         return tags

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from copy import copy
 from typing import Any
 
 import joblib
+from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import check_scoring
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_is_fitted
 
 from topalpha.driving import finish
 from topalpha.execution import PullFailed
@@ -168,6 +169,8 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         what is proved by then is in ``certificate_`` all the same, and ``storage`` keeps it.
         """
         draw = pool(self.param_distributions)
+        if params and _routing():
+            process_routing(self, "fit", **params)  # says what nobody asked for
         pull = prepared(self, self._scorer(), X, y, params)
         times: dict[tuple[int, int], Times] = {}
 
@@ -185,7 +188,7 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
                 failure = error
             if failure is not None:
                 cause = failure.__cause__ or failure
-                cause.add_note(f"topalpha: {failure}")
+                cause.add_note(f"This was split {failure.pull.number} of {session.candidates[failure.pull.arm]}.")
                 raise cause
             self._keep(session, pull, result, times)
         if self.certificate_.reason == "interrupted":
@@ -200,11 +203,21 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
         """The score of ``best_estimator_`` by ``scorer_``."""
-        check_is_fitted(self, "best_estimator_")
+        found = self._found()
         if params:
+            condition = "not be given to score unless metadata routing is enabled"
+            require(_routing(), "parameters", condition, sorted(params))
             params = process_routing(self, "score", **params).scorer.score
-        score: float = self.scorer_(self.best_estimator_, X, y, **params)
+        score: float = self.scorer_(found, X, y, **params)
         return score
+
+    def __sklearn_clone__(self) -> Any:
+        """A clone with the same executor: workers cannot be copied."""
+        bare = copy(self)
+        bare.executor = None
+        made = super(TopAlphaSearchCV, bare).__sklearn_clone__()
+        made.executor = self.executor
+        return made
 
     def get_metadata_routing(self) -> Any:
         """What is handed on to the estimator's ``fit`` and to the scorer."""
@@ -240,7 +253,7 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         self.scores_ = [scores_without_noise(rewards[arm], pull.dither, seed, arm) for arm in scored]
         self.cv_results_ = columns(session, scored, self.scores_, times)
         self.certificate_ = result.certificate
-        self.scorer_ = pull.scorer
+        self.scorer_, self.multimetric_ = pull.scorer, False
         self.n_candidates_, self.n_fits_ = len(scored), sum(map(len, self.scores_))
         self.best_index_ = scored.index(result.certificate.arm)
         self.best_params_ = self.cv_results_["params"][self.best_index_]
@@ -248,10 +261,16 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
 
     def _refit(self, pull: SplitScore) -> None:
         """Fit the setting found on all rows."""
-        params = process_routing(self, "fit", **pull.params).estimator.fit if pull.params else {}
+        params = pull.params
+        if params and _routing():
+            params = process_routing(self, "fit", **params).estimator.fit
         found = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
         began = time.perf_counter()
         self.best_estimator_ = found.fit(pull.X, **params) if pull.y is None else found.fit(pull.X, pull.y, **params)
         self.refit_time_ = time.perf_counter() - began
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
+
+
+def _routing() -> bool:
+    return bool(get_config()["enable_metadata_routing"])

@@ -12,9 +12,10 @@ import joblib
 import numpy as np
 from numpy.random import default_rng
 from sklearn.base import clone, is_classifier
-from sklearn.utils import check_random_state, indexable
+from sklearn.utils import check_random_state, get_tags, indexable
 from sklearn.utils.multiclass import type_of_target
 
+from topalpha.algorithms import default_for
 from topalpha.driving import begin, proceed
 from topalpha.execution import Calls
 from topalpha.models import reward_model
@@ -27,14 +28,20 @@ from topalpha.validate import choice, int_like, positive, real, require, whole
 
 #: Whether every setting has splits of its own, or split k is the same for all.
 SPLITS = ("own", "shared")
+#: What ``bounds="normal"`` means: a smaller guard than usual, and upper bounds of a level that suits a search in which
+#: most settings are fitted a few times only. Why these: docs/model_search.md.
+NORMAL = "normal(least_pulls=5)"
+NORMAL_OPTIONS = {"delta_u": 0.3}
 
 
 def prepared(search: Any, scorer: Any, X: Any, y: Any, params: Mapping[str, Any]) -> SplitScore:
     """What evaluates a setting once; raises what scikit-learn would about the data."""
     require("groups" not in params, "groups", "not be given: splits are of rows, not of groups", "some")
-    model = reward_model(search.bounds)
-    if search.error_score != "raise":
-        require(math.isfinite(real("error_score", search.error_score)), "error_score", "be finite", search.error_score)
+    model = reward_model(NORMAL if search.bounds == "normal" else search.bounds)
+    number = search.error_score == "raise" or math.isfinite(real("error_score", search.error_score))
+    require(number, "error_score", "be 'raise' or a finite number", search.error_score)
+    if y is None and get_tags(search.estimator).target_tags.required:
+        raise ValueError(f"This {type(search).__name__} requires y to be passed, but the target y is None.")
     X, y = indexable(X, y)
     stratified = is_classifier(search.estimator) and y is not None and type_of_target(y) in ("binary", "multiclass")
     rows = count_rows(X)
@@ -53,6 +60,8 @@ def prepared(search: Any, scorer: Any, X: Any, y: Any, params: Mapping[str, Any]
         error_score=search.error_score,
         model=model,
     )
+    if pull.error_score != "raise":
+        pull.check(float(pull.error_score))
     held_out = len(pull.split(default_rng(0))[1])  # raises where there is nothing to split
     return replace(pull, dither=_dither(search, pull, held_out))
 
@@ -85,7 +94,8 @@ def law_in_words(search: Any, draw: Grid | Sampler, pull: SplitScore) -> str:
     """What the claim is about: which settings, and the mean of what."""
     what = f"settings of {type(search.estimator).__name__} ({in_words(search.param_distributions)})"
     drawn = f"the list of {len(draw)} {what}" if isinstance(draw, Grid) else f"the {what} drawn independently"
-    scored = search.scoring if isinstance(search.scoring, str) else getattr(search.scoring, "__name__", "score")
+    own = "the score" if search.scoring is None else getattr(search.scoring, "__name__", type(search.scoring).__name__)
+    scored = search.scoring if isinstance(search.scoring, str) else own
     kind = "random splits stratified by class" if pull.stratified else "random splits"
     held_out = len(pull.split(default_rng(0))[1])
     splits = f"{kind} of this data set ({held_out} of its {count_rows(pull.X)} rows held out)"
@@ -108,13 +118,15 @@ def opened(search: Any, draw: Grid | Sampler, pull: SplitScore) -> tuple[Session
         seed = int(check_random_state(search.random_state).randint(np.iinfo(np.int32).max))
     else:
         seed = whole("random_state", search.random_state, 0)
-    algorithm = search.algorithm or ("lucb++" if pull.shared else None)
-    target = {
+    algorithm = search.algorithm or ("lucb++" if pull.shared else default_for(pull.model.family))
+    plain = search.bounds == "normal" and algorithm == "cc-lucb"
+    target: dict[str, Any] = {
         "alpha": search.alpha,
         "epsilon": search.epsilon,
         "delta": search.delta,
-        "family": search.bounds,
+        "family": pull.model.text,
         "algorithm": algorithm,
+        "options": NORMAL_OPTIONS if plain else {},
         "seed": seed,
         "about": law_in_words(search, draw, pull),
     }
@@ -122,8 +134,7 @@ def opened(search: Any, draw: Grid | Sampler, pull: SplitScore) -> tuple[Session
         session, calls = begin(draw, pull, **target)
     else:
         pool = len(draw) if isinstance(draw, Grid) else 0
-        known = {**target, "family": pull.model.text, "algorithm": algorithm or "", "pool": pool}
-        name = "search " + fingerprint(search, Task(**known), pull)
+        name = "search " + fingerprint(search, Task(**target, pool=pool), pull)
         if os.path.exists(search.storage) and name in names(search.storage):
             session, calls = proceed(search.storage, draw, pull, None, name, search.pickle, "process", 0.0)
         else:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator, RandomState
+from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, cross_validate
 
@@ -52,6 +53,8 @@ class SplitScore:
         ``"raise"``, or what counts as the score where fit or scorer fail.
     model
         Which scores there can be.
+    configuration
+        scikit-learn's, which is each thread's own, and must be that of the caller wherever the pull runs.
 
     Examples
     --------
@@ -77,6 +80,7 @@ class SplitScore:
     dither: float
     error_score: str | float
     model: Model
+    configuration: dict[str, Any] = field(default_factory=get_config)
 
     def split(self, rng: Generator) -> tuple[Any, Any]:
         """The rows to fit on and the rows to score on."""
@@ -100,42 +104,41 @@ class SplitScore:
         arm, number = place_of(rng)
         noise = dither_of(self.dither, rng)
         source = common_generator(rng) if self.shared else rng
-        train, test = self.split(source)
-        estimator = self.configured(settings, source)
-        score, times = math.nan, (math.nan, math.nan)
-        try:
-            found = cross_validate(
-                estimator,
-                self.X,
-                self.y,
-                scoring=self.scorer,
-                cv=[(train, test)],
-                params=self.params,
-                error_score="raise",
-                n_jobs=1,
-            )
-        except Exception:
-            if self.error_score == "raise":
-                raise
-        else:
-            if "test_score" not in found:
-                raise ValueError("scoring must give one score: several metrics at once are not supported")
-            score, times = float(found["test_score"][0]), (float(found["fit_time"][0]), float(found["score_time"][0]))
+        with config_context(**self.configuration):
+            split = self.split(source)
+            score, fit_time, score_time = self.evaluate(self.configured(settings, source), split)
         failed = not math.isfinite(score)
         if failed:
             if self.error_score == "raise":
-                words = "score must be finite, or error_score say what counts instead"
+                words = "score must be finite, or error_score a number that counts instead"
                 raise ValueError(f"{words}, got {score} for {settings}")
             score = float(self.error_score)
-        self._check(score)
-        return Noted(score + noise, Times(arm, number, *times, failed))
+        self.check(score)
+        return Noted(score + noise, Times(arm, number, fit_time, score_time, failed))
 
-    def _check(self, score: float) -> None:
+    def evaluate(self, estimator: Any, split: tuple[Any, Any]) -> tuple[float, float, float]:
+        """Score, seconds of the fit and of the scoring; NaN where they fail, unless that is an error."""
+        rows = {"X": self.X, "y": self.y, "cv": [split], "params": self.params}
+        try:
+            found = cross_validate(estimator, **rows, scoring=self.scorer, error_score="raise", n_jobs=1)
+        except Exception:
+            if self.error_score == "raise":
+                raise
+            return math.nan, math.nan, math.nan
+        if "test_score" not in found:
+            raise ValueError("scoring must give one score, got several metrics at once, which are not supported")
+        score, fit_time, score_time = (float(found[name][0]) for name in ("test_score", "fit_time", "score_time"))
+        return score, fit_time, score_time
+
+    def check(self, score: float) -> None:
+        """Raise unless there can be such a score."""
         try:
             self.model.check(score)
         except ValueError:
-            words = f"score must be one of those that bounds={self.model.text!r} are for"
-            raise ValueError(f"{words} (see bounds='normal' or 'low-variance(lo,hi)'), got {score}") from None
+            text = self.model.text
+            raise ValueError(
+                f"score must be one that bounds={text!r} are for (see low-variance(lo,hi)), got {score}"
+            ) from None
 
 
 def dither_of(width: float, rng: Generator) -> float:
