@@ -34,14 +34,17 @@ def cells(jobs: int) -> list[Cell]:
     """Every search on every task that it is for."""
 
     def name(search: Search, task: str) -> str:
-        return re.sub(r"[^a-z0-9.]+", "-", f"{task} {search.how} {search.name}".lower()).strip("-")
+        plain = search.name.replace("ε′", "fine").replace("ε", "usual").lower()
+        return re.sub(r"[^a-z0-9.]+", "-", f"{task} {search.how} {plain}").strip("-")
 
-    return [
+    found = [
         Cell(name(search, task), partial(measure, search, task, jobs))
         for task in TASKS
         for search in (*SEARCHES, *CHECKS)
         if TASKS[task].score in search.scores
     ]
+    assert len({cell.name for cell in found}) == len(found)
+    return found
 
 
 def results() -> dict[str, Any]:

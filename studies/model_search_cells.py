@@ -73,32 +73,31 @@ def randomized(n_iter: int, repeats: int = 1) -> Search:
 WIDER, DEEPER = (10, 30, 60, 120, 240, 480), (1, 2, 4, 8, 16)
 
 SEARCHES = (
-    ours(0.05, 0.05, 300),
-    ours(0.05, 0.05, 200, fine=True),
+    ours(0.05, 0.05, 200),
+    ours(0.05, 0.05, 80, fine=True),
     ours(0.1, 0.1, 300),
-    ours(0.05, 0.05, 300, splits="shared"),
-    ours(0.1, 0.1, 300, splits="shared"),
-    ours(0.1, 0.1, 100, bounds="low-variance"),
+    ours(0.1, 0.1, 100, splits="shared"),
+    ours(0.1, 0.1, 50, bounds="low-variance"),
     *(randomized(n_iter) for n_iter in WIDER),
     *(randomized(60, repeats) for repeats in DEEPER[1:]),
-    Search("Optuna(TPE, 60 trials, cv=5)", "replayed", "optuna_search", {"trials": 60}, 300),
-    Search("Optuna(TPE, 240 trials, cv=5)", "replayed", "optuna_search", {"trials": 240}, 100),
-    Search("Optuna(TPE, 60 trials, median pruning)", "replayed", "optuna_search", {"trials": 60, "pruning": True}, 300),
+    Search("Optuna(TPE, 60 trials, cv=5)", "replayed", "optuna_search", {"trials": 60}, 150),
+    Search("Optuna(TPE, 240 trials, cv=5)", "replayed", "optuna_search", {"trials": 240}, 40),
+    Search("Optuna(TPE, 60 trials, median pruning)", "replayed", "optuna_search", {"trials": 60, "pruning": True}, 150),
     Search(
         'HalvingRandomSearchCV(n_candidates=60, min_resources="exhaust")',
         "real",
         "halving",
         {"n_candidates": 60, "min_resources": "exhaust"},
-        50,
+        30,
     ),
-    Search("HalvingRandomSearchCV(n_candidates=60, min_resources=rows // 9)", "real", "halving_from_a_ninth", {}, 50),
+    Search("HalvingRandomSearchCV(n_candidates=60, min_resources=rows // 9)", "real", "halving_from_a_ninth", {}, 30),
 )
 
 #: The same with real fits, to be compared with the replay.
 CHECKS = (
-    ours(0.1, 0.1, 8)._replace(how="real"),
-    Search("RandomizedSearchCV(n_iter=60, cv=5)", "real", "randomized", {"n_iter": 60}, 16),
-    Search("Optuna(TPE, 60 trials, cv=5)", "real", "optuna_search", {"trials": 60}, 16),
+    ours(0.1, 0.1, 6)._replace(how="real"),
+    Search("RandomizedSearchCV(n_iter=60, cv=5)", "real", "randomized", {"n_iter": 60}, 12),
+    Search("Optuna(TPE, 60 trials, cv=5)", "real", "optuna_search", {"trials": 60}, 12),
 )
 
 

@@ -22,19 +22,14 @@ STYLES = {
     "60 candidates, more repeats": ("#D55E00", "o", "-"),
     "Optuna": ("#CC79A7", "v", ""),
     "halving": ("#56B4E9", "X", ""),
-    "TopAlphaSearchCV, own splits": ("#009E73", "D", ""),
-    "TopAlphaSearchCV, shared splits": ("#0072B2", "^", ""),
-    "TopAlphaSearchCV, bounded scores": ("#000000", "*", ""),
+    "TopAlphaSearchCV": ("#009E73", "D", ""),
 }
 
 
 def kind(row: dict[str, Any]) -> str:
     """Which of the styles a search has that is not on a curve."""
     name = row["search"]
-    if name.startswith("TopAlpha"):
-        ending = "shared splits" if "shared" in name else "bounded scores" if "bounds" in name else "own splits"
-        return f"TopAlphaSearchCV, {ending}"
-    return "Optuna" if name.startswith("Optuna") else "halving"
+    return "TopAlphaSearchCV" if name.startswith("TopAlpha") else "Optuna" if name.startswith("Optuna") else "halving"
 
 
 def curves() -> dict[str, list[str]]:

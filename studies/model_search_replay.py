@@ -38,7 +38,7 @@ class Outcome(NamedTuple):
     work: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RecordedScore(SplitScore):
     """A pull of TopAlphaSearchCV in all but the fit."""
 

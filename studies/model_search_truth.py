@@ -83,7 +83,7 @@ class Table:
         return np.argsort(-self.means)[: len(self.means) // 2]
 
 
-def piece(name: str, partition: int) -> NDArray[np.uint16]:
+def piece(name: str, partition: int) -> NDArray[np.float64]:
     """Scores of the whole pool on the folds of one partition; kept, so that an interrupted table goes on."""
     file = PIECES / f"{name}-{partition}.npy"
     if not file.exists():
