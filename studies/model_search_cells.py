@@ -95,7 +95,7 @@ SEARCHES = (
 
 #: The same with real fits, to be compared with the replay.
 CHECKS = (
-    ours(0.1, 0.1, 6)._replace(how="real"),
+    ours(0.1, 0.1, 12)._replace(how="real"),
     Search("RandomizedSearchCV(n_iter=60, cv=5)", "real", "randomized", {"n_iter": 60}, 12),
     Search("Optuna(TPE, 60 trials, cv=5)", "real", "optuna_search", {"trials": 60}, 12),
 )
@@ -126,7 +126,12 @@ def summed_up(runs: list[tuple[Outcome, float]], table: Table, epsilons: tuple[f
     row: dict[str, Any] = {
         "runs": len(runs),
         "unfinished": sum(not outcome.stopped for outcome, _ in runs),
-        "fits": {"mean": float(fits.mean()), "least": int(fits.min()), "most": int(fits.max())},
+        "fits": {
+            "mean": float(fits.mean()),
+            "stderr": float(fits.std(ddof=1) / len(runs) ** 0.5),
+            "least": int(fits.min()),
+            "most": int(fits.max()),
+        },
         "first": [[outcome.candidate, outcome.fits] for outcome, _ in runs[:5]],
         "work": float(np.mean([outcome.work for outcome, _ in runs])),
         "regret": {
