@@ -363,6 +363,7 @@ def test_an_interrupted_fit_goes_on(tmp_path):
     law, arguments = {"mean": uniform(0.0, 1.0)}, {**TARGET, "storage": tmp_path / "search.db"}
     whole = TopAlphaSearchCV(Interrupting(), law, **TARGET).fit(ROWS)
     search = TopAlphaSearchCV(Interrupting(), law, **arguments)
+    search.best_estimator_ = "of an earlier fit"
     Interrupting.left = 20
     with pytest.raises(KeyboardInterrupt):
         search.fit(ROWS)

@@ -7,8 +7,9 @@ With D = mean - mu0, s2 the average squared deviation from the mean, c2 the prio
 F the distribution function of Student's t with N degrees of freedom, is the likelihood ratio that mixes effects
 (mu - mu0)/sigma < 0 with a half-normal prior, and every sigma with the prior d(sigma)/sigma. It depends on the data
 through the ratios of (X_1 - mu0), (X_2 - mu0), ... only, and it is a martingale *in the filtration of those ratios*:
-Ville's inequality gives one arm's bounds, which is all that cc-lucb asks. joint-lucb multiplies the evidence of several
-arms while a rule looks at the rewards themselves; there it is not a supermartingale, so that proof is not available.
+Ville's inequality gives one arm's bounds, which is all that cc-lucb and lucb++ ask. joint-lucb multiplies the evidence
+of several arms while a rule looks at the rewards themselves; there it is not a supermartingale, so that proof is not
+available.
 
 M_N is a function of z = (mu0 - mean)/s, and increases in it: noncentral t laws have monotone likelihood ratio.
 """

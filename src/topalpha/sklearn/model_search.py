@@ -8,7 +8,6 @@ import warnings
 from copy import copy
 from typing import Any
 
-import joblib
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import FitFailedWarning
@@ -18,10 +17,9 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from topalpha.driving import finish
 from topalpha.execution import PullFailed
 from topalpha.result import Result
-from topalpha.running import Running
 from topalpha.session import Session
 from topalpha.sklearn.delegation import Delegating
-from topalpha.sklearn.preparation import opened, prepared
+from topalpha.sklearn.preparation import opened, prepared, running
 from topalpha.sklearn.results import columns
 from topalpha.sklearn.settings import pool
 from topalpha.sklearn.split_score import SplitScore, Times, scores_without_noise
@@ -183,7 +181,7 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         with session:
             failure = None
             try:
-                result = finish(session, calls, self._running(seen))
+                result = finish(session, calls, running(self, seen))
             except PullFailed as error:
                 failure = error
             if failure is not None:
@@ -231,20 +229,6 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         require(one, "scoring", "be one metric, as a name or a callable", self.scoring)
         return check_scoring(self.estimator, self.scoring)
 
-    def _running(self, seen: Any) -> Running:
-        """How it runs; ``seen`` gets every score as it comes."""
-        workers = None if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
-        if self.executor is None and workers == 1:
-            workers = None
-        return Running(
-            executor=self.executor,
-            workers=workers,
-            pulls=self.max_fits,
-            seconds=self.max_seconds,
-            cost_of=seen,
-            progress="auto" if self.verbose else "none",
-        )
-
     def _keep(self, session: Session, pull: SplitScore, result: Result, times: dict[tuple[int, int], Times]) -> None:
         """What is known of all settings, and which one is the best."""
         rewards, seed = session.rewards, session.task.seed
@@ -258,6 +242,8 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         self.best_index_ = scored.index(result.certificate.arm)
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        if hasattr(self, "best_estimator_"):
+            del self.best_estimator_  # that of an earlier fit
 
     def _refit(self, pull: SplitScore) -> None:
         """Fit the setting found on all rows."""

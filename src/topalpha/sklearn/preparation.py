@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from topalpha.algorithms import default_for
 from topalpha.driving import begin, proceed
 from topalpha.execution import Calls
 from topalpha.models import reward_model
+from topalpha.running import Running
 from topalpha.session import Session
 from topalpha.sklearn.settings import Grid, Sampler, in_words, without_addresses
 from topalpha.sklearn.split_score import SplitScore
@@ -143,3 +144,16 @@ def opened(search: Any, draw: Grid | Sampler, pull: SplitScore) -> tuple[Session
         session.close()
         require(False, "algorithm", "be one that allows for shared splits, such as lucb++", search.algorithm)
     return session, calls
+
+
+def running(search: Any, seen: Callable[[Any, Any], float]) -> Running:
+    """How it runs; ``seen`` gets every score as it comes."""
+    workers = None if search.n_jobs is None else joblib.effective_n_jobs(search.n_jobs)
+    return Running(
+        executor=search.executor,
+        workers=None if search.executor is None and workers == 1 else workers,
+        pulls=search.max_fits,
+        seconds=search.max_seconds,
+        cost_of=seen,
+        progress="auto" if search.verbose else "none",
+    )
