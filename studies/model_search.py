@@ -63,12 +63,13 @@ def document(text: str, found: dict[str, Any]) -> str:
 
 def write() -> None:
     """Page and pictures."""
-    import model_search_figures as figures
+    import model_search_pictures as pictures
 
     found = results()
     DOCUMENT.write_text(document(DOCUMENT.read_text(encoding="utf-8"), found), encoding="utf-8")
-    figures.pools({name: truth.read(name) for name in TASKS}, truth.FOLDER / "pools.png")
-    figures.errors(found["rows"], truth.FOLDER / "errors.png")
+    pictures.pools({name: truth.read(name) for name in TASKS}, truth.FOLDER / "pools.png")
+    pictures.errors(found["rows"], truth.FOLDER / "errors.png")
+    pictures.regrets(found["rows"], truth.FOLDER / "regret.png")
     print(f"{DOCUMENT.relative_to(truth.ROOT)} and its pictures are up to date.")
 
 

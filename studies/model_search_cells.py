@@ -81,16 +81,16 @@ SEARCHES = (
     *(randomized(n_iter) for n_iter in WIDER),
     *(randomized(60, repeats) for repeats in DEEPER[1:]),
     Search("Optuna(TPE, 60 trials, cv=5)", "replayed", "optuna_search", {"trials": 60}, 150),
-    Search("Optuna(TPE, 240 trials, cv=5)", "replayed", "optuna_search", {"trials": 240}, 40),
+    Search("Optuna(TPE, 240 trials, cv=5)", "replayed", "optuna_search", {"trials": 240}, 60),
     Search("Optuna(TPE, 60 trials, median pruning)", "replayed", "optuna_search", {"trials": 60, "pruning": True}, 150),
     Search(
         'HalvingRandomSearchCV(n_candidates=60, min_resources="exhaust")',
         "real",
         "halving",
         {"n_candidates": 60, "min_resources": "exhaust"},
-        30,
+        40,
     ),
-    Search("HalvingRandomSearchCV(n_candidates=60, min_resources=rows // 9)", "real", "halving_from_a_ninth", {}, 30),
+    Search("HalvingRandomSearchCV(n_candidates=60, min_resources=rows // 9)", "real", "halving_from_a_ninth", {}, 40),
 )
 
 #: The same with real fits, to be compared with the replay.
