@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow format bench audit study compare prompt-choice boosting clean
+.PHONY: help setup demo check test test-slow format bench audit study compare prompt-choice model-search boosting rivals clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,8 +53,13 @@ compare: $(STAMP) ## Measure the whole field side by side again
 prompt-choice: $(STAMP) ## Measure choices on a test set again: costs and errors
 	@$(BIN)/python studies/prompts.py
 
-boosting: $(STAMP) ## Compare boosting by bandits with others, about twenty minutes
+rivals: $(STAMP)
 	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,rivals]'
+
+model-search: rivals ## Compare the search for models with those that people use
+	@$(BIN)/python studies/model_search.py
+
+boosting: rivals ## Compare boosting by bandits with others, about twenty minutes
 	@$(BIN)/python studies/boosting.py
 
 clean: ## Remove everything that can be built again
