@@ -115,9 +115,9 @@ def verdict(found: dict[str, Any]) -> str:
         f"`TopAlphaSearchCV` kept its promise in {kept} of {count} rows. It took more fits than `{USUAL}` in {dearer} "
         f"of {count}, {min(factors):.1f} to {max(factors):.1f} times as many; that one missed the same target in more "
         f"than delta of its runs, surely, in {broken} of {count}. In {sure} of {count} rows some rival missed in "
-        f"surely at most delta of its runs with fewer fits than ours. With fewer fits and no more regret there was a rival in "
-        f"{len(good)} of {count}: {by_task}. What suffices differs: the random search that would have done took "
-        f"{min(spread):,.0f} fits in one row and {max(spread):,.0f} in another"
+        f"surely at most delta of its runs with fewer fits than ours. With fewer fits and no more regret there was a "
+        f"rival in {len(good)} of {count}: {by_task}. What suffices differs: the random search that would have done "
+        f"took {min(spread):,.0f} fits in one row and {max(spread):,.0f} in another"
         + (f", and in {count - len(enough)} none that was tried did" if len(enough) < count else "")
         + ". This can be read off here because the truth is known. With one data set and one run it cannot, and that "
         "is what the additional fits buy: a search that knows when to stop, and a statement that is proved, under "
