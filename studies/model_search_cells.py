@@ -140,6 +140,8 @@ def summed_up(runs: list[tuple[Outcome, float]], table: Table, epsilons: tuple[f
             "quantiles": {str(level): float(np.quantile(regret, level)) for level in (0.5, 0.9, 0.95, 1.0)},
         },
     }
+    if failed := sum(outcome.failed for outcome, _ in runs):
+        row["failed"] = failed
     row["below"] = {f"{alpha:g}": _below(means, table.quantile(alpha), epsilons) for alpha in ALPHAS}
     return row
 

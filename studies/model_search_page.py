@@ -73,6 +73,23 @@ def pool_words(found: dict[str, Any], task: str) -> str:
     )
 
 
+def failures(found: dict[str, Any], task: str) -> str:
+    """Runs in which fits failed, or nothing."""
+    words = [
+        f"In {row['failed']} of {row['runs']} runs of `{row['search']}` a fold of the first round was so small that "
+        "all its fits failed, and the round decided nothing; scikit-learn warns, and goes on."
+        for row in by_search(found, task).values()
+        if row.get("failed")
+    ]
+    return wrapped(" ".join(words))
+
+
+def task_section(found: dict[str, Any], task: str) -> list[str]:
+    """A heading, the pool, the table."""
+    parts = [f"### {task}", pool_words(found, task), task_table(found, task), failures(found, task)]
+    return [part for part in parts if part]
+
+
 def checks(found: dict[str, Any]) -> str:
     """Replay and real fits side by side."""
     head = ["task", "search", "runs: replayed, real", "fits: replayed", "real", "regret: replayed", "real"]
@@ -113,7 +130,7 @@ def comparison(found: dict[str, Any]) -> str:
     sections = [
         *map(wrapped, (set_up, OPTUNA, READING)),
         "![True means of the three pools, from best to worst](model_search/pools.png)",
-        *(part for task in TASKS for part in (f"### {task}", pool_words(found, task), task_table(found, task))),
+        *(part for task in TASKS for part in task_section(found, task)),
         "![Error rates against fits](model_search/errors.png)",
         "![Mean regret against fits](model_search/regret.png)",
         "### What a promise costs",

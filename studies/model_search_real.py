@@ -6,6 +6,7 @@ the parameters' ranges, and the true mean of what it chose is measured on all re
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from model_search_tasks import CANDIDATES, FOLDS, PARTITIONS, TASKS, Task
 from numpy.typing import NDArray
 from scipy.stats import randint
 from sklearn.base import BaseEstimator, get_tags
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import RandomizedSearchCV, cross_val_score
 
 from topalpha.sklearn import TopAlphaSearchCV
@@ -70,10 +72,15 @@ def halving(task: Task, seed: int, **options: Any) -> Outcome:
 
     folds = task.partition(FRESH + seed)
     search = HalvingRandomSearchCV(Pooled(task.name), LAWS, cv=folds, random_state=seed, refit=False, **options)
-    search.fit(*task.data)
+    with warnings.catch_warnings():
+        # A fold of few rows may hold one class only: all candidates then score nan, and the round decides nothing.
+        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore", FitFailedWarning)
+        search.fit(*task.data)
+    failed = bool(np.isnan(search.cv_results_["mean_test_score"]).any())
     rows = np.array(search.n_resources_) / len(task.data[0])
     fits = FOLDS * np.array(search.n_candidates_)
-    return Outcome(int(search.best_params_["candidate"]), int(fits.sum()), work=float(fits @ rows))
+    return Outcome(int(search.best_params_["candidate"]), int(fits.sum()), work=float(fits @ rows), failed=failed)
 
 
 def halving_from_a_ninth(task: Task, seed: int) -> Outcome:

@@ -29,13 +29,15 @@ from topalpha.sklearn.split_score import SplitScore, dither_of
 class Outcome(NamedTuple):
     """Which candidate a search chose, how many fits it took, and whether it stopped by its own rule.
 
-    Where fits are on parts of the rows, ``work`` is their cost in fits on all rows; else it is 0.
+    Where fits are on parts of the rows, ``work`` is their cost in fits on all rows, else 0; and ``failed`` says whether
+    fits failed, for want of rows.
     """
 
     candidate: int
     fits: int
     stopped: bool = True
     work: float = 0.0
+    failed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
