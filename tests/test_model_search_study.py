@@ -1,5 +1,6 @@
 """The study of model search: the replay is what fits and searches give, and the page is what was measured."""
 
+import math
 import sys
 from pathlib import Path
 
@@ -81,7 +82,7 @@ def test_errors_are_counted_by_hand(study):
     row = study.cells.summed_up(runs, table, epsilons=(1.5, 0.5))
     counts = [{gap: count["count"] for gap, count in row["below"][alpha].items()} for alpha in ("0.05", "0.1")]
     assert counts == [{"0": 5, "1.5": 3, "0.5": 5}, {"0": 2, "1.5": 1, "0.5": 2}]
-    assert row["fits"] == {"mean": 13.0, "least": 10, "most": 16}
+    assert row["fits"] == {"mean": 13.0, "stderr": pytest.approx(math.sqrt(28.0 / 6.0 / 7.0)), "least": 10, "most": 16}
     assert row["regret"]["mean"] == pytest.approx(np.mean([0.0, 4.0, 5.0, 5.5, 5.6, 10.5, 99.0]))
 
 
@@ -166,10 +167,12 @@ def test_every_search_was_measured_as_often_as_it_says(study):
 
 
 def flat(values, before=""):
-    """Without dictionaries in dictionaries."""
+    """Without dictionaries and lists in dictionaries."""
     found = {}
     for name, value in values.items():
-        found |= flat(value, f"{before}{name}/") if isinstance(value, dict) else {before + name: value}
+        if isinstance(value, list | tuple):
+            value = dict(enumerate(value))
+        found |= flat(value, f"{before}{name}/") if isinstance(value, dict) else {f"{before}{name}": value}
     return found
 
 
