@@ -6,10 +6,10 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow format bench audit study compare clean
+.PHONY: help setup demo check test test-slow format bench audit study compare prompt-choice model-search rivals clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -49,6 +49,15 @@ study: $(STAMP) ## Run the paper's table again
 
 compare: $(STAMP) ## Measure the whole field side by side again
 	@$(BIN)/python studies/comparison.py
+
+prompt-choice: $(STAMP) ## Measure choices on a test set again: costs and errors
+	@$(BIN)/python studies/prompts.py
+
+rivals: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,rivals]'
+
+model-search: rivals ## Compare the search for models with those that people use
+	@$(BIN)/python studies/model_search.py
 
 clean: ## Remove everything that can be built again
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

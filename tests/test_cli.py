@@ -17,7 +17,20 @@ from click.testing import CliRunner
 from topalpha.algorithms import ALGORITHMS
 from topalpha.cli import main
 
-COMMANDS = ("demo", "plan", "run", "resume", "show", "verify", "simulate", "table1", "bounds", "audit", "list")
+COMMANDS = (
+    "demo",
+    "plan",
+    "run",
+    "resume",
+    "show",
+    "verify",
+    "scores",
+    "simulate",
+    "table1",
+    "bounds",
+    "audit",
+    "list",
+)
 CHEAP = ("--alpha", ".2", "--epsilon", ".3", "--delta", ".2", "--runs", "5", "--workers", "2")
 FIELDS = {
     *("algorithm", "family", "reservoir", "alpha", "epsilon", "delta", "runs", "arms", "errors", "errors_alpha"),

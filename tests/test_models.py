@@ -341,7 +341,8 @@ def tape_of(family, rng):
 
 
 TARGETS = [(PassFail(6), 0.01), (PassFail(100), 0.1), (LowVariance(), 0.05), (Mirrored(Poisson(3.0)), 0.4)]
-RUNS = [(name, *target) for name in ("cc-lucb", "joint-lucb") for target in TARGETS] + [("cc-lucb", Normal(), 0.5)]
+RUNS = [(name, *target) for name in ("cc-lucb", "joint-lucb") for target in TARGETS]
+RUNS += [("cc-lucb", Normal(), 0.5), ("lucb++", Normal(), 0.5), *(("lucb++", *target) for target in TARGETS[:3])]
 
 
 @pytest.mark.parametrize(("name", "family", "epsilon"), RUNS, ids=str)

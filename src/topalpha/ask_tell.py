@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
-from topalpha.core import SUM, WAIT, Algorithm, Certifier, Claim, History, Selector
+from topalpha.core import SUM, WAIT, Algorithm, Certifier, Claim, History, Refuting, Selector
 from topalpha.models import Model, reward_model
 from topalpha.result import Result
 from topalpha.streams import Seed, streams
@@ -258,7 +258,13 @@ class Search:
             algorithm=self.traits.name,
             covered=self.traits.covered,
             selection=tuple(self.selection),
+            refutation=self.refutation,
         )
+
+    @property
+    def refutation(self) -> str:
+        """What is proved in place of the claim, if what the algorithm was told is refuted; else empty."""
+        return self.algorithm.refutation(self.history) if isinstance(self.algorithm, Refuting) else ""
 
     @property
     def best(self) -> int:
@@ -293,6 +299,24 @@ class Search:
             return []
         claims = self._certifier.claims(self.history, self._memory, arm)
         return [Claim(claim.alpha, claim.epsilon * abs(self.model.factor)) for claim in claims]
+
+    @property
+    def rewards(self) -> list[list[float]]:
+        """By arm, the rewards that count, in the order in which they were asked for and in the caller's units.
+
+        Examples
+        --------
+        >>> from topalpha import Search, design
+        >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
+        >>> search.tell_many([(pull, pull.arm / 4) for pull in search.ask_many(3)])
+        >>> search.rewards
+        [[0.0], [0.25], [0.5]]
+        """
+        found: list[list[float]] = [[] for _ in range(self._arms)]
+        for arm, number, reward in zip(self._arm_of, self._number_of, self._reward_of, strict=True):
+            if number < self._pulls[arm]:
+                found[arm].append(reward)
+        return found
 
     def forget(self) -> None:
         """Start again from fresh scratch memory: this may change speed, never a decision."""

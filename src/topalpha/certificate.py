@@ -173,7 +173,7 @@ def certify(
         version=version,
         digest=digest,
     )
-    return replace(certificate, statement=statement(certificate))
+    return replace(certificate, statement=statement(certificate, refutation=search.refutation))
 
 
 def strongest(search: Search) -> int:
@@ -189,7 +189,7 @@ def strongest(search: Search) -> int:
 def proved_claims(search: Search, arm: int) -> list[Claim]:
     """What is proved about the arm and says something: an epsilon as wide as the range of means says nothing."""
     algorithm, model = search.algorithm, search.model
-    if not algorithm.traits.covered:
+    if not algorithm.traits.covered or search.refutation:
         return []
     width = (algorithm.family.highest - algorithm.family.lowest) * abs(model.factor)
     curve = [claim for claim in search.claims(arm) if claim.epsilon < width]

@@ -204,6 +204,14 @@ class Conditional(Algorithm, Protocol):
 
 
 @runtime_checkable
+class Refuting(Conditional, Protocol):
+    """An algorithm that may find out that what it was told is wrong."""
+
+    def refutation(self, history: History) -> str:
+        """What is proved in place of the claim, as the end of a sentence; empty while the claim stands. On the host."""
+
+
+@runtime_checkable
 class Selector(Algorithm, Protocol):
     """An algorithm that returns several arms, each of which must be right; ``recommend`` is one of them."""
 

@@ -24,17 +24,12 @@ from topalpha.validate import require
 Draw = Callable[..., Any] | Sequence[Any]
 
 
-def begin(
+def prepare(
     draw: Draw,
     pull: Callable[..., Any],
     *,
     items: Sequence[Any] | None = None,
-    storage: str | os.PathLike[str] | None = None,
-    name: str = "search",
-    pickle: bool = False,
-    durable: str = "process",
-    interval: float = 0.0,
-    code: Mapping[str, Any] | None = None,
+    words: tuple[str, str, str] = ("draw", "pull", "items"),
     family: str | RewardModel | None = None,
     minimise: bool = False,
     algorithm: str | None = None,
@@ -43,9 +38,9 @@ def begin(
     epsilon: float = 0.05,
     delta: float = 0.05,
     **target: Any,
-) -> tuple[Session, Calls]:
-    """A session that has not begun, and what evaluates its pulls."""
-    calls = Calls(draw, pull, seed=seed, items=items)
+) -> tuple[Task, Calls]:
+    """What is looked for, and what evaluates its pulls; ``words`` are the caller's for draw, pull and items."""
+    calls = Calls(draw, pull, seed=seed, items=items, words=words)
     size = 0 if items is None else len(items)
     model = reward_model(family, minimise=minimise, items=size or None)
     task = Task(
@@ -60,6 +55,23 @@ def begin(
         seed=seed,
         **target,
     )
+    return task, calls
+
+
+def begin(
+    draw: Draw,
+    pull: Callable[..., Any],
+    *,
+    storage: str | os.PathLike[str] | None = None,
+    name: str = "search",
+    pickle: bool = False,
+    durable: str = "process",
+    interval: float = 0.0,
+    code: Mapping[str, Any] | None = None,
+    **asked: Any,
+) -> tuple[Session, Calls]:
+    """A session that has not begun, and what evaluates its pulls; ``asked`` is what :func:`prepare` takes."""
+    task, calls = prepare(draw, pull, **asked)
     session = Session.start(task, storage, name, pickle=pickle, durable=durable, interval=interval, code=code)
     return session, calls
 

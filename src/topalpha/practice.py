@@ -91,7 +91,7 @@ def search(
     >>> result.stopped, result.candidate > 0.6
     (True, True)
     """
-    how = _running(running)
+    how = Running.of(running)
     session, calls = begin(
         draw,
         pull,
@@ -149,7 +149,7 @@ def resume(
     >>> early.stopped, late.stopped, (late.arm, late.pulls) == (whole.arm, whole.pulls)
     (False, True, True)
     """
-    how = _running(running)
+    how = Running.of(running)
     session, calls = proceed(path, draw, pull, items, name, allow_pickle, durable, interval)
     with session:
         return finish(session, calls, how)
@@ -173,7 +173,7 @@ async def asearch(draw: Draw, pull: Callable[..., Any], **arguments: Any) -> Res
     >>> result.stopped, result.candidate > 0.6
     (True, True)
     """
-    how = _running({key: arguments.pop(key) for key in list(arguments) if key in Running.__dataclass_fields__})
+    how = Running.of({key: arguments.pop(key) for key in list(arguments) if key in Running.__dataclass_fields__})
     session, calls = begin(draw, pull, **arguments)
     with session:
         return await afinish(session, calls, how)
@@ -207,15 +207,7 @@ async def aresume(
     ...     asyncio.run(both(folder + "/one.db")).stopped
     True
     """
-    how = _running(running)
+    how = Running.of(running)
     session, calls = proceed(path, draw, pull, items, name, allow_pickle, durable, interval)
     with session:
         return await afinish(session, calls, how)
-
-
-def _running(settings: Mapping[str, Any]) -> Running:
-    """How it runs; a name that is none of its settings gets the error of a call with a wrong name."""
-    for name in settings:
-        if name not in Running.__dataclass_fields__:
-            raise TypeError(f"got an unexpected keyword argument {name!r}")
-    return Running(**settings)

@@ -41,6 +41,8 @@ class Result:
         What is proved, in full, where the search made one.
     selection, selected
         All arms that are returned and their candidates, where the algorithm looks for several.
+    refutation
+        What is proved in place of the claim, where what the algorithm was told about the reservoir turned out wrong.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class Result:
     certificate: Certificate | None = None
     selection: tuple[int, ...] = ()
     selected: tuple[Any, ...] = ()
+    refutation: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; the candidate is in the certificate. A selection of one arm is not repeated."""
@@ -70,6 +73,8 @@ class Result:
         values["selection"] = list(self.selection)
         if len(self.selection) < 2:
             del values["selection"]
+        if not self.refutation:
+            del values["refutation"]
         if self.certificate is not None:
             values["certificate"] = self.certificate.to_dict()
         return {**values, "statement": self.statement}
@@ -83,6 +88,8 @@ class Result:
             return f"Nothing is proved yet: the search has not stopped after {self.pulls} pulls."
         if not self.covered:
             return f"Nothing is proved: no proof covers this design of {self.algorithm}."
+        if self.refutation:
+            return f"With probability at least {1.0 - self.delta:.10g}, {self.refutation}."
         subject = f"the mean of arm {self.arm} is"
         if len(self.selection) > 1:
             subject = f"the means of arms {', '.join(map(str, self.selection))} are each"

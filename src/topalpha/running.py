@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,6 +62,20 @@ class Running:
     timeout: float | None = None
     progress: str = "auto"
     callbacks: Sequence[Callable[[Progress], None]] = ()
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Running:
+        """From settings by name; one that there is not gets the error of a call with a wrong name.
+
+        Examples
+        --------
+        >>> Running.of({"width": 4}).width
+        4
+        """
+        for name in settings:
+            if name not in cls.__dataclass_fields__:
+                raise TypeError(f"got an unexpected keyword argument {name!r}")
+        return cls(**settings)
 
     @property
     def where(self) -> Any:

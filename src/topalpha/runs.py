@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from topalpha.core import Algorithm
 from topalpha.reservoirs import Reservoir
@@ -48,6 +48,13 @@ class Outcome(NamedTuple):
 
 #: Takes a run's number and its outcome.
 Keep = Callable[[int, Outcome], None]
+
+
+class Repeatable(Protocol):
+    """What can be run again and again, by number."""
+
+    def run(self, index: int, cancelled: threading.Event | None = None) -> Outcome:
+        """Run number ``index``: the same whoever runs it, and in whatever order."""
 
 
 def start(algorithm: Algorithm, rewards: Any = None) -> Run:
@@ -118,7 +125,7 @@ def run_chunk(experiment: Experiment, first: int, last: int) -> list[Outcome]:
 
 
 def run_on_threads(
-    experiment: Experiment, runs: int, workers: int, keep: Keep, progress: Callable[[int], None] | None
+    experiment: Repeatable, runs: int, workers: int, keep: Keep, progress: Callable[[int], None] | None
 ) -> None:
     """Run them all on this many threads of this process, and keep each outcome."""
     cancelled = threading.Event()

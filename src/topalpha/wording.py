@@ -13,6 +13,7 @@ from topalpha.algorithms import entry
 from topalpha.core import Algorithm, Certifier, Conditional
 from topalpha.families import describe
 from topalpha.task import Task
+from topalpha.theory.pool import top_size
 
 if TYPE_CHECKING:
     from topalpha.certificate import Certificate
@@ -104,8 +105,22 @@ def levels(algorithm: Any) -> dict[str, float]:
     return found
 
 
-def statement(certificate: Certificate) -> str:
+def top(certificate: Certificate, alpha: float) -> str:
+    """What the top alpha is called: the best, where it is one candidate of a list.
+
+    A certificate knows the size of a list from the numbers of its design.
+    """
+    pool = int(certificate.levels.get("pool", 0))
+    if pool and top_size(pool, alpha) == 1:
+        return "the best (smallest)" if certificate.minimise else "the best"
+    return f"the {'best (smallest)' if certificate.minimise else 'top'} {100.0 * alpha:.4g}%"
+
+
+def statement(certificate: Certificate, subject: str = "", refutation: str = "") -> str:
     """The certificate in words.
+
+    ``subject`` is what it is about, "the mean of arm 3 is" unless given; ``refutation`` is what is proved in place of
+    its claims.
 
     Examples
     --------
@@ -119,16 +134,17 @@ def statement(certificate: Certificate) -> str:
     The search ended because the budget of pulls was spent. With probability at least 0.8, the mean of
     """
     ended = f"The search ended because {REASONS.get(certificate.reason, certificate.reason)}."
+    sure = f"With probability at least {1.0 - certificate.delta:.10g}"
+    if refutation:
+        return f"{ended} {sure}, {refutation}."
     if not certificate.claims:
         why = f": {certificate.algorithm} proves nothing at its end" if certificate.reason == "stopped" else ""
         return f"{ended} Nothing is proved{why}."
-    side = "best (smallest)" if certificate.minimise else "top"
     told = certificate.claims[:1] if certificate.reason == "stopped" else certificate.claims[:3]
-    parts = [f"within {claim.epsilon:.4g} of the {side} {100.0 * claim.alpha:.4g}%" for claim in told]
+    parts = [f"within {claim.epsilon:.4g} of {top(certificate, claim.alpha)}" for claim in told]
     words = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     together = ", all at once" if len(parts) > 1 else ""
-    subject = f"the mean of arm {certificate.arm} is"
+    subject = subject or f"the mean of arm {certificate.arm} is"
     if len(certificate.selection) > 1:
         subject = f"the means of arms {', '.join(map(str, certificate.selection))} are each"
-    sure = f"With probability at least {1.0 - certificate.delta:.10g}"
     return f"{ended} {sure}, {subject} {words} of {certificate.law}{together}."

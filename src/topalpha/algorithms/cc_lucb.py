@@ -24,6 +24,7 @@ from topalpha.rewards import RewardModel
 from topalpha.rules import (
     empirical_best,
     fill_means,
+    has_room,
     next_challenger,
     query_fresh,
     second_pull,
@@ -112,8 +113,12 @@ class CCLUCB(NamedTuple):
         challenger = runner_up(memory.challengers, history.stats[UPPER], history.pulls, leader)
         if self.confidence.reaches(history, memory.lookup, leader, history.stats[UPPER][challenger] - self.epsilon):
             return 0
+        unknown = history.stats[UPPER][challenger] == math.inf
         if history.in_flight > 0:
             challenger = next_challenger(history, history.stats[UPPER], leader, self.family.capacity, challenger)
+        if unknown and has_room(history, challenger, self.family.capacity):
+            batch[0] = challenger  # no lower bound reaches an infinite upper one: the leader can wait
+            return 1
         return write_round(history, leader, challenger, self.family.capacity, batch)
 
     def recommend(self, history: History, memory: Any) -> int:

@@ -5,7 +5,8 @@ no union bound. Lower bounds must hold for every arm that could be returned. Wit
 delta/4 for the best arm's upper bound and delta/4 for the lower bounds, the run is (alpha, epsilon, delta)-correct
 for every reservoir and any sampling rule, even with dependent rewards across arms (docs/proofs.md, B).
 
-Bounds are two-sided conjugate mixtures: N d(p, mu) <= ln(1/level) + R(S, N), R the family's redundancy.
+Bounds are two-sided conjugate mixtures: N d(p, mu) <= ln(1/level) + R(S, N), R the family's redundancy. Models that
+have none (normal, low-variance, pass-fail) bring the bounds that they have for cc-lucb: see ``lucb_pp_models``.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from topalpha.algorithms.lucb_pp_models import ModelLUCBPlusPlus, with_bounds
 from topalpha.claims import target_claim
 from topalpha.core import SUM, WAIT, Claim, Entry, History, Traits
-from topalpha.families import checked
+from topalpha.families import checked_model
 from topalpha.rewards import ENDLESS, RewardFamily, RewardModel
 from topalpha.rules import empirical_best, fill_means, next_challenger, query_fresh, unseen, write_round
 from topalpha.theory import arms_tight
@@ -135,17 +137,22 @@ class LUCBPlusPlus(NamedTuple):
 
 def design(
     alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, *, pool: int = 0
-) -> LUCBPlusPlus:
+) -> LUCBPlusPlus | ModelLUCBPlusPlus:
     """LUCB++ on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on the whole of a finite list of ``pool`` candidates.
 
     Examples
     --------
     >>> design(0.05, 0.05, 0.05).arms
     72
+    >>> from topalpha.families import Normal
+    >>> type(design(0.05, 0.05, 0.05, Normal())).__name__
+    'ModelLUCBPlusPlus'
     """
     alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
     number = fewest(arms_tight(alpha, delta), pool)
-    law = checked(family)
+    law = checked_model(family)
+    if not isinstance(law, RewardFamily):
+        return with_bounds(alpha, epsilon, delta, number, law, pool)
     lower_threshold = math.log(4.0 * number / delta)
     require(lower_threshold <= law.largest_threshold, "delta", "not be so small for this family", delta)
     return LUCBPlusPlus(

@@ -20,6 +20,7 @@ from topalpha.cli.plan import plan
 from topalpha.cli.program import Program
 from topalpha.cli.records import export, show, verify
 from topalpha.cli.run import resume, run
+from topalpha.cli.scores import scores
 from topalpha.cli.simulate import simulate
 from topalpha.cli.table1 import table1
 
@@ -39,5 +40,7 @@ def main(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (demo, plan, run, resume, show, verify, export, simulate, compare, table1, bounds, audit, listing):
+_PRACTICE = (demo, plan, run, resume, show, verify, export, scores)
+_RESEARCH = (simulate, compare, table1, bounds, audit, listing)
+for _command in (*_PRACTICE, *_RESEARCH):
     main.add_command(_command)

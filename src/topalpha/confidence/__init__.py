@@ -42,7 +42,7 @@ def bounds_for(
     if isinstance(family, PassFail):
         return WithoutReplacementBounds(family.items, epsilon, upper_threshold, lower_threshold)
     if isinstance(family, Normal):
-        return StudentBounds(family.prior_pulls, upper_threshold, lower_threshold)
+        return StudentBounds(family.prior_pulls, upper_threshold, lower_threshold, family.least_pulls)
     require(isinstance(family, LowVariance), "family", "be one that has bounds for cc-lucb", family)
     return BernsteinBounds(family.highest, epsilon, upper_threshold, lower_threshold)
 

@@ -7,8 +7,9 @@ With D = mean - mu0, s2 the average squared deviation from the mean, c2 the prio
 F the distribution function of Student's t with N degrees of freedom, is the likelihood ratio that mixes effects
 (mu - mu0)/sigma < 0 with a half-normal prior, and every sigma with the prior d(sigma)/sigma. It depends on the data
 through the ratios of (X_1 - mu0), (X_2 - mu0), ... only, and it is a martingale *in the filtration of those ratios*:
-Ville's inequality gives one arm's bounds, which is all that cc-lucb asks. joint-lucb multiplies the evidence of several
-arms while a rule looks at the rewards themselves; there it is not a supermartingale, so that proof is not available.
+Ville's inequality gives one arm's bounds, which is all that cc-lucb and lucb++ ask. joint-lucb multiplies the evidence
+of several arms while a rule looks at the rewards themselves; there it is not a supermartingale, so that proof is not
+available.
 
 M_N is a function of z = (mu0 - mean)/s, and increases in it: noncentral t laws have monotone likelihood ratio.
 """
@@ -25,8 +26,6 @@ from topalpha.core import SUM, History
 
 # Column of the sum of squared deviations from the mean.
 _SQUARES = EXTRA
-# No bound is finite before this many rewards: a guard for rewards that are only nearly normal.
-_LEAST_PULLS = 10
 # How many nats short of the threshold the evidence is when the lower bound begins to be remembered.
 _CLOSE = 1.0
 # Standard deviations from the mean beyond which a bound is called infinite, and a root within which it counts as found.
@@ -105,9 +104,11 @@ def student_reach(pulls: int, prior_pulls: float, threshold: float, start: float
 class StudentBounds(NamedTuple):
     """Running bounds of the mean of normal rewards with an unknown variance.
 
+    None is finite before ``least_pulls`` rewards: a guard for rewards that are only nearly normal.
+
     Examples
     --------
-    >>> bounds = StudentBounds(10.0, 1.0, 5.0)
+    >>> bounds = StudentBounds(10.0, 1.0, 5.0, least_pulls=10.0)
     >>> history = History(0, 1, [0], [[0.0], [0.0], [0.0], [0.0]], [])
     >>> for place in range(20):
     ...     history.pulls[0] += 1
@@ -120,6 +121,7 @@ class StudentBounds(NamedTuple):
     prior_pulls: float
     upper_threshold: float
     lower_threshold: float
+    least_pulls: float
 
     @property
     def extra(self) -> int:
@@ -133,7 +135,7 @@ class StudentBounds(NamedTuple):
     def root_deviation(self, history: History, arm: int) -> float:
         """s, or 0 where there is no bound yet: few rewards, or equal ones, which normal rewards never are."""
         pulls = history.pulls[arm]
-        if pulls < _LEAST_PULLS:
+        if pulls < self.least_pulls:
             return 0.0
         scale = math.sqrt(history.stats[_SQUARES][arm] / pulls)
         return scale if scale > _EQUAL * abs(history.stats[SUM][arm] / pulls) else 0.0

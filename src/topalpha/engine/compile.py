@@ -20,7 +20,7 @@ from numba.core import types
 from numba.extending import overload_attribute, overload_method, register_jitable
 
 import topalpha
-from topalpha import bounds, contests, elimination, evidence, glr, joint, ranking, rules, tournament
+from topalpha import bounds, contests, elimination, evidence, glr, joint, ranking, rules, tournament, weighted
 from topalpha.confidence import bernstein, shifts, student, student_law
 from topalpha.families import draws, scale
 from topalpha.validate import require
@@ -41,6 +41,7 @@ SHARED_MODULES: tuple[ModuleType, ...] = (
     student,
     student_law,
     bernstein,
+    weighted,
 )
 
 # Compiled code borrows its arrays from a caller that keeps them alive. Counting references instead would cost an atomic
@@ -135,7 +136,7 @@ def _digest(classes: list[type]) -> str:
     return digest.hexdigest()
 
 
-def compiled(function: Callable[..., Any], classes: tuple[type, ...]) -> Any:
+def compiled(function: Callable[..., Any], classes: tuple[type, ...] = ()) -> Any:
     """The function, compiled for parameter tuples of these classes, from the disk cache where it can be.
 
     The function must not own arrays: what it calls borrows them from its caller.
@@ -151,8 +152,9 @@ def compiled(function: Callable[..., Any], classes: tuple[type, ...]) -> Any:
         digest  # noqa: B018 - closing over it makes it part of the cache key
         return function(*arguments)
 
-    # One index file for each set of classes: numba reads an index whole, and would stumble over classes of other
-    # programs that it cannot import.
-    names = " ".join(f"{cls.__module__}.{cls.__qualname__}" for cls in classes)
+    # One index file for each function and set of classes: numba reads an index whole, and would stumble over classes of
+    # other programs that it cannot import.
+    parts: list[Any] = [function, *classes]
+    names = " ".join(f"{part.__module__}.{part.__qualname__}" for part in parts)
     entry.__qualname__ = "entry_" + hashlib.sha256(names.encode()).hexdigest()[:16]
     return numba.njit(nogil=True, cache=cacheable)(entry)

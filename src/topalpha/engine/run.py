@@ -22,7 +22,7 @@ STOPPED, OUT_OF_ARMS, OUT_OF_BUDGET, FAULTY = 0, 1, 2, 3
 _T, _ARMS, _NEXT, _PLANNED = 0, 1, 2, 3
 
 
-def _advance_blocks(
+def advance_blocks(
     algorithm: Any,
     world: Any,
     means: Any,
@@ -93,7 +93,7 @@ class OneByOne(NamedTuple):
         return total
 
 
-def _advance(
+def advance_pulls(
     algorithm: Any,
     world: Any,
     means: Any,
@@ -144,7 +144,7 @@ def _advance(
 @cache
 def _loop(classes: tuple[type, ...], blocks: bool) -> Any:
     """The compiled loop for algorithms and worlds made of these classes."""
-    return compiled(_advance_blocks if blocks else _advance, classes)
+    return compiled(advance_blocks if blocks else advance_pulls, classes)
 
 
 def _arrays(memory: Any) -> Any:

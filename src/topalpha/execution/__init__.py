@@ -10,7 +10,7 @@
 
 from topalpha.execution.asynchronous import arun
 from topalpha.execution.budget import Budget, Meter
-from topalpha.execution.calls import Calls, Evaluation
+from topalpha.execution.calls import Calls, Evaluation, Noted, common_generator, place_of, pull_generator
 from topalpha.execution.executors import Crew, open_executor
 from topalpha.execution.failures import PullFailed
 from topalpha.execution.interrupts import held, released
@@ -22,10 +22,14 @@ __all__ = [
     "Crew",
     "Evaluation",
     "Meter",
+    "Noted",
     "PullFailed",
     "arun",
+    "common_generator",
     "held",
     "open_executor",
+    "place_of",
+    "pull_generator",
     "released",
     "run",
 ]

@@ -17,11 +17,74 @@ from topalpha.execution.interrupts import released
 from topalpha.validate import real, require, whole
 
 # Children of the seed; streams(seed) has 0, 1 and 2, and the runs of a study count up from there.
-_DRAW, _PULL, _ITEMS, _LIST = 0x70A10000, 0x70A10001, 0x70A10002, 0x70A10003
+_DRAW, _PULL, _ITEMS, _LIST, _COMMON = 0x70A10000, 0x70A10001, 0x70A10002, 0x70A10003, 0x70A10004
 
 
 def _generator(seed: int, *child: int) -> Generator:
     return default_rng(SeedSequence(seed, spawn_key=child))
+
+
+def pull_generator(seed: int, arm: int, number: int) -> Generator:
+    """The generator that this pull of this arm gets, from its beginning.
+
+    Examples
+    --------
+    >>> pull_generator(0, arm=3, number=1).random() == pull_generator(0, arm=3, number=1).random()
+    True
+    """
+    return _generator(seed, _PULL, arm, number)
+
+
+def common_generator(rng: Generator) -> Generator:
+    """What a pull's generator has in common with the pulls of the same number of all other arms.
+
+    For common random numbers: rewards of different arms then depend on each other, and only algorithms that allow for
+    that are covered by their proof (lucb++, kl-lucb).
+
+    Examples
+    --------
+    >>> one, other = pull_generator(0, arm=3, number=1), pull_generator(0, arm=4, number=1)
+    >>> one.random() == other.random(), common_generator(one).random() == common_generator(other).random()
+    (False, True)
+    """
+    origin = rng.bit_generator.seed_seq
+    assert isinstance(origin, SeedSequence)
+    assert isinstance(origin.entropy, int)
+    return _generator(origin.entropy, _COMMON, origin.spawn_key[-1])
+
+
+def place_of(rng: Generator) -> tuple[int, int]:
+    """The arm and the number of the pull that this generator was given to.
+
+    Examples
+    --------
+    >>> place_of(pull_generator(0, arm=3, number=1))
+    (3, 1)
+    """
+    origin = rng.bit_generator.seed_seq
+    assert isinstance(origin, SeedSequence)
+    return int(origin.spawn_key[-2]), int(origin.spawn_key[-1])
+
+
+class Noted(float):
+    """A reward with a note of what else is known of its pull: how long it took, for example.
+
+    Whatever evaluates the pull, the note comes back with the reward, and ``cost_of`` sees it. The search itself sees
+    the number alone, and so does a file.
+
+    Examples
+    --------
+    >>> reward = Noted(0.75, {"seconds": 1.5})
+    >>> reward + 1.0, reward.note
+    (1.75, {'seconds': 1.5})
+    """
+
+    note: Any
+
+    def __new__(cls, reward: float, note: Any = None) -> Noted:  # noqa: D102 - the class says it
+        made = super().__new__(cls, reward)
+        made.note = note
+        return made
 
 
 @lru_cache(maxsize=256)  # few arms are pulled at a time; an order is computed again faster than it is kept
@@ -35,7 +98,8 @@ def _number(value: Any) -> float:
     require(
         scalar and (hasattr(value, "__float__") or hasattr(value, "__index__")), "reward", "be a real number", value
     )
-    return real("reward", value)
+    number = real("reward", value)
+    return value if isinstance(value, Noted) else number
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +153,8 @@ class Calls:
         however often.
     items
         What a candidate is tried on, each at most once, in an order of the candidate's own.
+    words
+        What the caller calls ``draw``, ``pull`` and ``items``, for errors.
 
     Examples
     --------
@@ -99,13 +165,22 @@ class Calls:
     [0.0, 0.0, 1.0]
     """
 
-    def __init__(self, draw: Any, pull: Callable[..., Any], *, seed: int, items: Sequence[Any] | None = None) -> None:
+    def __init__(
+        self,
+        draw: Any,
+        pull: Callable[..., Any],
+        *,
+        seed: int,
+        items: Sequence[Any] | None = None,
+        words: tuple[str, str, str] = ("draw", "pull", "items"),
+    ) -> None:
         self.seed = whole("seed", seed, 0)
         self.items = items
+        drawing, pulling, many = words
         listed = isinstance(draw, (Sequence, np.ndarray)) and not isinstance(draw, (str, bytes))
-        require(listed or callable(draw), "draw", "be a function or a list of candidates", draw)
-        require(callable(pull), "pull", "be a function", pull)
-        require(items is None or len(items) > 0, "items", "not be empty", items)
+        require(listed or callable(draw), drawing, "be a function or a list of candidates", draw)
+        require(callable(pull), pulling, "be a function", pull)
+        require(items is None or len(items) > 0, many, "not be empty", items)
         self.draw, self.pull = draw, pull
         #: How many candidates there are; 0 if there is no end of them.
         self.pool = len(draw) if listed else 0
@@ -113,23 +188,32 @@ class Calls:
         self.asynchronous = _asynchronous(pull)
         self._draw_rng = ""
         if listed:
-            require(self.pool > 0, "draw", "be a function or a list of candidates", draw)
+            require(self.pool > 0, drawing, "be a function or a list of candidates", draw)
         else:
-            require(not _asynchronous(draw), "draw", "be a plain function", draw)
-            self._draw_rng = _wants_generator("draw", draw, ())
-        names = ("candidate",) if items is None else ("candidate", "item")
-        self._pull_rng = _wants_generator("pull", pull, names)
+            require(not _asynchronous(draw), drawing, "be a plain function", draw)
+            self._draw_rng = _wants_generator(drawing, draw, ())
+        names = ("candidate",) if items is None else ("candidate", many.removesuffix("s"))
+        self._pull_rng = _wants_generator(pulling, pull, names)
 
     def candidate(self, arm: int) -> Any:
         """The candidate of this arm: the same whenever it is asked for. Ctrl-C may come while it is drawn."""
         if self.pool > 0:
-            require(0 <= arm < self.pool, "arm", f"be below {self.pool}, the number of candidates", arm)
-            return self.draw[int(_order(self.seed, self.pool, _LIST)[arm])]
+            return self.draw[self.place(arm)]
         with released():
             if not self._draw_rng:
                 return self.draw()
             rng = _generator(self.seed, _DRAW, arm)
             return self.draw(rng=rng) if self._draw_rng == "keyword" else self.draw(rng)
+
+    def place(self, arm: int) -> int:
+        """Where in the list of candidates this arm's stands."""
+        require(0 <= arm < self.pool, "arm", f"be below {self.pool}, the number of candidates", arm)
+        return int(_order(self.seed, self.pool, _LIST)[arm])
+
+    def order(self, arm: int) -> NDArray[np.intp]:
+        """The places of the items in the order in which this arm's candidate tries them."""
+        assert self.items is not None
+        return _order(self.seed, len(self.items), _ITEMS, arm)
 
     def evaluation(self, pull: Pull, candidate: Any) -> Evaluation:
         """What gives the reward of this pull."""
@@ -137,7 +221,7 @@ class Calls:
         if self.items is not None:
             count = len(self.items)
             require(pull.number < count, "pull", f"be one of {count}, the number of items", pull.number)
-            arguments += (self.items[int(_order(self.seed, count, _ITEMS, pull.arm)[pull.number])],)
+            arguments += (self.items[int(self.order(pull.arm)[pull.number])],)
         key = (self.seed, _PULL, pull.arm, pull.number) if self._pull_rng else None
         return Evaluation(self.pull, arguments, key, self._pull_rng == "keyword")
 

@@ -45,7 +45,7 @@ FAMILIES: dict[str, type[Bernoulli | Gaussian | Poisson | Exponential | Gamma]] 
 }
 
 #: Every model of rewards by name; a name is what :func:`parse_family` reads. Those that are no one-parameter families
-#: have bounds for cc-lucb, and all but ``normal`` evidence for joint-lucb.
+#: have bounds for cc-lucb and lucb++, and all but ``normal`` evidence for joint-lucb.
 MODELS: dict[str, Any] = {
     **FAMILIES,
     "pass-fail": PassFail,

@@ -17,19 +17,20 @@ class Normal(NamedTuple):
 
     Exact under normality only: for other rewards the error is not controlled. (Lognormal rewards, exp(1.5 Z), break an
     upper bound of level .2 in six runs of ten.) For nearly normal rewards there are guards, as a heuristic: no bound is
-    finite before 10 rewards, or while all rewards are equal; rewards rounded to a lattice should be dithered over one
-    step of it. ``prior_pulls`` is how many pulls the prior on the effect is worth: bounds are narrowest for differences
-    of about 1/sqrt(prior_pulls) standard deviations.
+    finite before ``least_pulls`` rewards, or while all rewards are equal; rewards rounded to a lattice should be
+    dithered over one step of it. ``prior_pulls`` is how many pulls the prior on the effect is worth: bounds are
+    narrowest for differences of about 1/sqrt(prior_pulls) standard deviations.
 
-    For cc-lucb only: see :mod:`topalpha.confidence.student` for why.
+    For cc-lucb and lucb++ only: see :mod:`topalpha.confidence.student` for why.
 
     Examples
     --------
-    >>> Normal().highest, Normal().prior_pulls
-    (inf, 10.0)
+    >>> Normal().highest, Normal().prior_pulls, Normal().least_pulls
+    (inf, 10.0, 10.0)
     """
 
     prior_pulls: float = 10.0
+    least_pulls: float = 10.0
 
     @property
     def highest(self) -> float:
@@ -55,5 +56,6 @@ class Normal(NamedTuple):
         require(-math.inf < reward < math.inf, "reward", "be finite", reward)
 
     def check_parameters(self) -> None:
-        """Raise ``ValueError`` unless the prior is proper."""
+        """Raise ``ValueError`` unless the prior is proper and there is a deviation to speak of."""
         positive("prior_pulls", self.prior_pulls)
+        require(2.0 <= self.least_pulls < math.inf, "least_pulls", "be at least 2", self.least_pulls)

@@ -1,0 +1,1 @@
+"""What boosting needs beside an algorithm: stumps as arms of a compiled world, and passes over weighted rows."""

@@ -1,0 +1,195 @@
+"""Rounds of boosting: what each asks for, and what is proved about the stump that it takes."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from topalpha.algorithms import cc_threshold, joint_lucb
+from topalpha.algorithms.cc_threshold import ANSWER
+from topalpha.boosting.rows import FITTED_ROWS, Found, Stump, WeightedRows
+
+# The edge to ask for next. None of this touches what is proved; asking for less, down to .7 of it, or
+# for a little more makes about as much progress a second.
+_BEGIN = 0.9  # of the edge of a stump without error
+_MEMORY = 4  # then the mean exact edge of the last four stumps
+_LOWER = 0.7  # after a no, a wrong answer, or a budget that was spent
+# The first question of a round has this share of delta, the k-th later one 1/(k (k + 1)) of the rest.
+_FIRST_SHARE = 0.75
+# A yes is checked at once, by the pass that AdaBoost makes anyway: its level is a matter of cost alone.
+YES_LEVEL = 0.5
+# One look at the evidence takes as long as some tens of pulls.
+_LEAST_BLOCK = 16
+#: Errors and edges up to here are rounding.
+ROUNDING = 1e-12
+# exp of more would overflow.
+_LARGEST_WEIGHT = 700.0
+
+
+@dataclass(frozen=True)
+class RoundCertificate:
+    """What is known about a round, given the rounds before; edges are on the training rows, by their weights then.
+
+    Attributes
+    ----------
+    question
+        ``edge`` or ``best``.
+    asked
+        The edge gamma that was asked for at last; for ``best`` the one that epsilon followed.
+    proved
+        Whether there was an answer before ``max_pulls`` were spent. If not, ``edge_at_least`` and ``within`` are None.
+    edge_at_least
+        ``edge``: the stump's edge is at least this. No chance is left in it: it was checked on every row.
+    within
+        ``best``: the stump's edge is within this of the top ``alpha`` fraction of stumps.
+    refuted
+        ``edge``: of each of these edges, that fewer than a fraction ``alpha`` of stumps reach it.
+    alpha, delta
+        As asked for. ``within`` and all of ``refuted`` are true with probability at least 1 - ``delta``.
+    arms, pulls
+        How many stumps were drawn and how often they were tried on an example.
+
+    Examples
+    --------
+    >>> print(RoundCertificate("edge", 0.1, True, 0.05, None, (0.14,), 0.05, 0.01, 280, 9000).statement)
+    The edge is at least 0.05. With probability at least 0.99, fewer than 5% of stumps, as drawn, reach an edge of 0.14.
+    """
+
+    question: str
+    asked: float
+    proved: bool
+    edge_at_least: float | None
+    within: float | None
+    refuted: tuple[float, ...]
+    alpha: float
+    delta: float
+    arms: int
+    pulls: int
+
+    @property
+    def statement(self) -> str:
+        """All of it in words."""
+        top = f"{100.0 * self.alpha:.4g}%"
+        sure = f"With probability at least {1.0 - self.delta:.10g},"
+        parts = []
+        if self.edge_at_least is not None:
+            parts.append(f"The edge is at least {self.edge_at_least:.4g}.")
+        if self.within is not None:
+            parts.append(f"{sure} the edge is within {self.within:.4g} of the top {top} of stumps.")
+        if self.refuted:
+            parts.append(f"{sure} fewer than {top} of stumps, as drawn, reach an edge of {min(self.refuted):.4g}.")
+        return " ".join(parts) or "Nothing is proved: the pulls were spent."
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round: its stump, the stump's exact error and weight, and the certificate."""
+
+    stump: Stump
+    error: float
+    estimator_weight: float
+    certificate: RoundCertificate
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What every round asks, and AdaBoost's learning rate."""
+
+    question: str = "edge"
+    alpha: float = 0.05
+    epsilon: float = 0.5
+    delta: float = 0.05
+    learning_rate: float = 1.0
+    max_pulls: int = 1_000_000
+
+    def ask(self, data: WeightedRows, gamma: float, delta: float, pulls: int) -> Found:
+        """Edge: a stump of edge gamma, or of (1 - epsilon) gamma, if there is one. Best: one within epsilon gamma."""
+        epsilon = self.epsilon * gamma
+        if self.question == "best":
+            return data.search(joint_lucb.design(self.alpha, epsilon, delta), pulls)
+        threshold = 1.0 / data.kinds + gamma
+        question = cc_threshold.design(
+            self.alpha, epsilon, delta, threshold=threshold, yes_level=YES_LEVEL, least_block=_LEAST_BLOCK
+        )
+        return data.search(question, pulls)
+
+    def least(self, gamma: float) -> float:
+        """The edge that a stump must have to be taken, when gamma was asked for."""
+        return (1.0 - self.epsilon) * gamma if self.question == "edge" else ROUNDING
+
+    def refutes(self, found: Found) -> bool:
+        """Whether the answer was no."""
+        return self.question == "edge" and found.stopped and found.state[ANSWER] < 0.0
+
+
+def rounds(data: WeightedRows, asking: Asking, number: int) -> Iterator[Round]:
+    """At most so many rounds of AdaBoost (SAMME); fewer where nothing better than guessing is found, or no error left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topalpha.boosting.rows import ColumnRows
+    >>> rng = np.random.default_rng(0)
+    >>> columns = rng.normal(size=(3, 500))
+    >>> data = ColumnRows(columns, (columns[1] + columns[2] > 0.0).astype(int), np.ones(500), 2, rng)
+    >>> done = list(rounds(data, Asking(), 5))
+    >>> len(done), all(one.certificate.proved for one in done), sorted({one.stump.feature for one in done})
+    (5, True, [1, 2])
+    """
+    best = 1.0 - 1.0 / data.kinds  # the edge of a stump without error
+    gamma = _BEGIN * best
+    edges: list[float] = []
+    for _ in range(number):
+        found = next_stump(data, asking, gamma)
+        if found is None:
+            return
+        stump, error, certificate = found
+        edges.append(best - error)
+        if error == 0.0:  # no row is wrong, however little one may weigh
+            yield Round(stump, error, 1.0, certificate)
+            return
+        odds = math.log((1.0 - error) / error) + math.log(data.kinds - 1.0)
+        weight = min(asking.learning_rate * odds, _LARGEST_WEIGHT)
+        yield Round(stump, error, weight, certificate)
+        data.boost(weight)
+        data.draw_at_once(int(1.5 * (certificate.pulls + FITTED_ROWS * certificate.arms)))
+        gamma = statistics.fmean(edges[-_MEMORY:])
+        if not certificate.proved:
+            gamma = max(gamma, _LOWER * certificate.asked)
+
+
+def next_stump(data: WeightedRows, asking: Asking, gamma: float) -> tuple[Stump, float, RoundCertificate] | None:
+    """The stump of this round with its error and its certificate; None if the best one found is not above guessing."""
+    pulls = arms = number = 0
+    refuted: list[float] = []
+    while True:
+        share = _FIRST_SHARE if number == 0 else (1.0 - _FIRST_SHARE) / (number * (number + 1))
+        found = asking.ask(data, gamma, share * asking.delta, asking.max_pulls - pulls)
+        number, pulls, arms = number + 1, pulls + found.pulls, arms + found.arms
+        refutes = asking.refutes(found)
+        answered, spent = found.stopped and not refutes, pulls >= asking.max_pulls
+        error = data.error(found.stump) if answered or spent else 1.0
+        edge = 1.0 - 1.0 / data.kinds - error
+        proved = answered and edge >= asking.least(gamma)
+        if refutes:
+            refuted.append(gamma)
+        if spent or proved:
+            break
+        gamma *= _LOWER  # after a no, and after an answer that was wrong
+    if edge <= ROUNDING:
+        return None
+    certificate = RoundCertificate(
+        question=asking.question,
+        asked=gamma,
+        proved=proved,
+        edge_at_least=asking.least(gamma) if proved and asking.question == "edge" else None,
+        within=asking.epsilon * gamma if proved and asking.question == "best" else None,
+        refuted=tuple(refuted),
+        alpha=asking.alpha,
+        delta=asking.delta,
+        arms=arms,
+        pulls=pulls,
+    )
+    return found.stump, error, certificate

@@ -1,0 +1,176 @@
+"""Training rows with their weights, and searches for a stump on them."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from topalpha.boosting.world import StumpWorld
+from topalpha.core import Algorithm
+from topalpha.engine import STOPPED, Run
+from topalpha.engine.compile import compiled
+from topalpha.weighted import draw_rows, mark_errors, reweigh, tally
+
+#: How many freshly drawn rows a stump is fitted to when it is drawn.
+FITTED_ROWS = 128
+# Rows are drawn so many at once at least, and at most; no block of pulls is longer than the least.
+_FEWEST, _MOST = 1 << 13, 1 << 19
+_PASSES = {one.__name__: one for one in (draw_rows, mark_errors, reweigh, tally)}
+
+
+@cache
+def compiled_pass(name: str) -> Any:
+    """One of the passes of :mod:`topalpha.weighted`, compiled.
+
+    Examples
+    --------
+    >>> weights = np.ones(3)
+    >>> compiled_pass("reweigh")(weights, np.array([0.0, 1.0, 0.0]), 0.5, 2.0)
+    >>> weights.tolist()
+    [0.5, 2.0, 0.5]
+    """
+    return compiled(_PASSES[name])
+
+
+class Stump(NamedTuple):
+    """Class number ``left`` where the feature is at most ``cut``, class number ``right`` where it is more.
+
+    ``feature`` is a column's number, or a function of rows.
+
+    Examples
+    --------
+    >>> Stump(2, 0.5, left=0, right=1).cut
+    0.5
+    """
+
+    feature: Any
+    cut: float
+    left: int
+    right: int
+
+
+class Found(NamedTuple):
+    """How a search ended: with which stump, whether its stopping rule was met, in which state, and at what cost."""
+
+    stump: Stump
+    stopped: bool
+    state: tuple[float, ...]
+    arms: int
+    pulls: int
+
+
+class WeightedRows(ABC):
+    """Rows with classes 0, ..., ``kinds`` - 1 and weights, which are made to add up to 1.
+
+    Draws by weight wait in ``rows``, from ``cursor[0]`` on; they are dropped when the weights change.
+    """
+
+    #: What runs a search: compiled, unless the worlds are no parameter tuples.
+    runner: type[Run] = Run
+
+    def __init__(self, labels: NDArray[Any], weights: NDArray[np.float64], kinds: int, rng: Generator) -> None:
+        self.labels = labels.astype(np.int16 if kinds < 2**15 else np.int64)
+        self.weights = weights / weights.max()  # first, for the sum of huge ones may be infinite
+        self.weights /= self.weights.sum()
+        self.kinds = kinds
+        self.rng = rng
+        self.wrong: NDArray[np.float64] = np.zeros(len(labels))
+        self.draw_at_once(0)
+
+    @abstractmethod
+    def column(self, feature: Any) -> NDArray[Any]:
+        """A feature of all rows."""
+
+    @abstractmethod
+    def world(self, arms: int) -> Any:
+        """What answers pulls of so many arms, which are drawn at their first pull."""
+
+    @abstractmethod
+    def stump(self, world: Any, arm: int) -> Stump:
+        """The stump that is this arm of the world."""
+
+    def draw_at_once(self, count: int) -> None:
+        """Draw about so many rows at a time from now on."""
+        count = min(max(count, _FEWEST), _MOST)
+        self.rows: NDArray[np.int32] = np.zeros(count, dtype=np.int32 if len(self.labels) < 2**31 else np.int64)
+        self.spacings: NDArray[np.float64] = np.zeros(count)
+        self.cursor: NDArray[np.int64] = np.full(1, count)
+
+    def search(self, algorithm: Algorithm, most_pulls: int) -> Found:
+        """Run the algorithm on fresh stumps; after so many pulls, and the block that is begun then, it is cut off."""
+        world = self.world(algorithm.arms)
+        run = self.runner(algorithm, world)
+        run.add_arms(np.arange(algorithm.arms, dtype=np.float64))
+        status = run.advance(self.rng, self.rng, most_pulls)
+        history = run.history
+        state = tuple(float(number) for number in history.state)
+        return Found(self.stump(world, run.recommend()), status == STOPPED, state, history.arms, history.t)
+
+    def error(self, stump: Stump) -> float:
+        """The weight of the rows on which the stump errs; remembers which these are."""
+        column = self.column(stump.feature)
+        compiled_pass("mark_errors")(column, self.labels, self.weights, *stump[1:], self.wrong)
+        return float(self.wrong.sum())
+
+    def boost(self, estimator_weight: float) -> None:
+        """AdaBoost's weights after a stump of this weight, the last one whose error was asked for."""
+        error = float(self.wrong.sum())
+        growth = math.exp(estimator_weight)
+        whole = (1.0 - error) + error * growth
+        compiled_pass("reweigh")(self.weights, self.wrong, 1.0 / whole, growth / whole)
+        self.weights /= self.weights.sum()  # but for rounding it is 1
+        self.cursor[0] = len(self.rows)
+
+
+class ColumnRows(WeightedRows):
+    """Rows of a table; ``columns[f, i]`` is feature f of row i.
+
+    Examples
+    --------
+    >>> columns, labels = np.array([[1.0, 2.0, 3.0, 4.0]]), np.array([0, 1, 1, 0])
+    >>> rows = ColumnRows(columns, labels, np.ones(4), 2, np.random.default_rng(0))
+    >>> rows.error(Stump(0, 1.5, 0, 1))
+    0.25
+    >>> rows.boost(math.log(3.0))  # (1 - error) / error: AdaBoost's
+    >>> [round(weight, 3) for weight in rows.weights.tolist()]
+    [0.167, 0.167, 0.167, 0.5]
+    """
+
+    def __init__(
+        self, columns: NDArray[Any], labels: NDArray[Any], weights: NDArray[np.float64], kinds: int, rng: Generator
+    ) -> None:
+        super().__init__(labels, weights, kinds, rng)
+        self.columns = columns
+
+    def column(self, feature: Any) -> NDArray[Any]:
+        """A row of ``columns``."""
+        column: NDArray[Any] = self.columns[feature]
+        return column
+
+    def world(self, arms: int) -> StumpWorld:
+        """A compiled world."""
+        return StumpWorld(
+            columns=self.columns,
+            labels=self.labels,
+            weights=self.weights,
+            rows=self.rows,
+            spacings=self.spacings,
+            cursor=self.cursor,
+            features=np.full(arms, -1),
+            cuts=np.zeros(arms),
+            left=np.zeros(arms, dtype=np.int64),
+            right=np.zeros(arms, dtype=np.int64),
+            values=np.zeros(FITTED_ROWS),
+            classes=np.zeros(FITTED_ROWS, dtype=np.int64),
+            counts=np.zeros(2 * self.kinds, dtype=np.int64),
+        )
+
+    def stump(self, world: StumpWorld, arm: int) -> Stump:
+        """From the world's tables."""
+        return Stump(int(world.features[arm]), float(world.cuts[arm]), int(world.left[arm]), int(world.right[arm]))

@@ -1,0 +1,81 @@
+"""Stumps as arms of a compiled world: where arms come from, and what answers a pull."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from topalpha.weighted import best_stump, draw_rows, sort_values
+
+
+class StumpWorld(NamedTuple):
+    """Pulls of stumps on weighted rows: the reward is 1 where the stump classifies a freshly drawn row rightly.
+
+    Rows are drawn by weight, many at once, into ``rows``; ``cursor[0]`` is the next one, and every pull of any arm, and
+    every fit of a fresh arm, uses up as many as it looks at. To the engine an arm's mean is its number j: it says class
+    ``left[j]`` where feature ``features[j]`` is at most ``cuts[j]``, and class ``right[j]`` where it is more. It is
+    drawn at its first pull: a feature at random, and on that the stump that is best for a few fresh rows.
+
+    Parameters
+    ----------
+    columns, labels, weights
+        The data: ``columns[f, i]`` is feature f of row i. Weights add up to 1.
+    rows, spacings, cursor
+        Rows drawn, room to draw them in, and the next one.
+    features, cuts, left, right
+        The arms; a feature of -1 is one that is not drawn yet.
+    values, classes, counts
+        Room to fit a stump in: one entry a row, and two for each class.
+    """
+
+    columns: Any
+    labels: Any
+    weights: Any
+    rows: Any
+    spacings: Any
+    cursor: Any
+    features: Any
+    cuts: Any
+    left: Any
+    right: Any
+    values: Any
+    classes: Any
+    counts: Any
+
+    def take_rows(self, count: int, rng: Any) -> int:
+        """Where the next ``count`` rows stand; what is left is dropped for fresh ones if there are not so many."""
+        first: int = self.cursor[0]
+        if first + count > len(self.rows):
+            draw_rows(self.weights, 1.0, rng, self.spacings, self.rows)
+            first = 0
+        self.cursor[0] = first + count
+        return first
+
+    def draw_stump(self, arm: int, rng: Any) -> None:
+        """Draw the arm: a feature, and the best stump on a few rows."""
+        feature = int(rng.random() * len(self.columns))
+        first = self.take_rows(len(self.values), rng)
+        for place in range(len(self.values)):  # all reads from memory first: none waits for another
+            row = self.rows[first + place]
+            self.values[place] = self.columns[feature, row]
+            self.classes[place] = self.labels[row]
+        sort_values(self.values, self.classes)
+        self.cuts[arm], self.left[arm], self.right[arm] = best_stump(self.values, self.classes, self.counts)
+        self.features[arm] = feature
+
+    def sample_sum(self, mean: float, count: int, rng: Any) -> float:
+        """The sum of ``count`` pulls; ``count`` must not exceed the number of rows that are drawn at once."""
+        arm = int(mean)
+        if self.features[arm] < 0:
+            self.draw_stump(arm, rng)
+        feature, cut, left, right = self.features[arm], self.cuts[arm], self.left[arm], self.right[arm]
+        first = self.take_rows(count, rng)
+        total = 0
+        for place in range(first, first + count):
+            row = self.rows[place]
+            guess = left if self.columns[feature, row] <= cut else right
+            total += 1 if guess == self.labels[row] else 0
+        return float(total)
+
+    def sample(self, mean: float, rng: Any) -> float:
+        """One pull."""
+        return self.sample_sum(mean, 1, rng)

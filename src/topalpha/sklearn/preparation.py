@@ -1,0 +1,176 @@
+"""What a model search is made of before its first fit: the pull, the claim in words, and the session that runs it."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pickle import PicklingError
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.random import default_rng
+from sklearn.base import clone, is_classifier
+from sklearn.utils import check_random_state, get_tags, indexable
+from sklearn.utils.multiclass import type_of_target
+
+from topalpha.algorithms import default_for
+from topalpha.driving import begin, proceed
+from topalpha.execution import Calls
+from topalpha.models import reward_model
+from topalpha.running import Running
+from topalpha.session import Session
+from topalpha.sklearn.settings import Grid, Sampler, by_value, in_words, parts, without_addresses
+from topalpha.sklearn.split_score import SplitScore
+from topalpha.storage import names
+from topalpha.task import Task
+from topalpha.validate import choice, int_like, positive, real, require, whole
+
+#: Whether every setting has splits of its own, or split k is the same for all.
+SPLITS = ("own", "shared")
+#: What ``bounds="normal"`` means: a smaller guard than usual, and upper bounds of a level that suits a search in which
+#: most settings are fitted a few times only. Why these: docs/model_search.md.
+NORMAL = "normal(least_pulls=5)"
+NORMAL_OPTIONS = {"delta_u": 0.3}
+
+
+def prepared(search: Any, scorer: Any, X: Any, y: Any, params: Mapping[str, Any]) -> SplitScore:
+    """What evaluates a setting once; raises what scikit-learn would about the data."""
+    require("groups" not in params, "groups", "not be given: splits are of rows, not of groups", "some")
+    model = reward_model(NORMAL if search.bounds == "normal" else search.bounds)
+    number = search.error_score == "raise" or math.isfinite(real("error_score", search.error_score))
+    require(number, "error_score", "be 'raise' or a finite number", search.error_score)
+    if y is None and get_tags(search.estimator).target_tags.required:
+        raise ValueError(f"This {type(search).__name__} requires y to be passed, but the target y is None.")
+    X, y = indexable(X, y)
+    stratified = is_classifier(search.estimator) and y is not None and type_of_target(y) in ("binary", "multiclass")
+    rows = count_rows(X)
+    if rows < 2:
+        raise ValueError(f"Found array with n_samples={rows}, and a split needs at least 2 samples.")
+    pull = SplitScore(
+        estimator=clone(search.estimator),
+        X=X,
+        y=y,
+        params=dict(params),
+        scorer=scorer,
+        test_size=search.test_size,
+        stratified=stratified,
+        shared=choice("splits", search.splits, SPLITS) == "shared",
+        dither=0.0,
+        error_score=search.error_score,
+        model=model,
+    )
+    if pull.error_score != "raise":
+        pull.check(float(pull.error_score))
+    held_out = len(pull.split(default_rng(0))[1])  # raises where there is nothing to split
+    return replace(pull, dither=_dither(search, pull, held_out))
+
+
+def count_rows(X: Any) -> int:
+    """How many rows there are.
+
+    Examples
+    --------
+    >>> count_rows(np.zeros((3, 2))), count_rows(["a", "b"])
+    (3, 2)
+    """
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def _dither(search: Any, pull: SplitScore, held_out: int) -> float:
+    """How wide the noise is that makes nearly normal scores of those on a lattice; none for bounds that need none."""
+    if search.dither != "auto":
+        width = real("dither", search.dither)
+        require(0.0 <= width < math.inf, "dither", "be 'auto', 0 or a positive number", search.dither)
+        require(width == 0.0 or pull.model.worst is None, "dither", "be 0 or 'auto' with these bounds", search.dither)
+        return width
+    if pull.model.text.partition("(")[0] != "normal":
+        return 0.0
+    accuracy = search.scoring == "accuracy" or (search.scoring is None and is_classifier(search.estimator))
+    return 1.0 / held_out if accuracy else 0.5 * positive("epsilon", search.epsilon)
+
+
+def law_in_words(search: Any, draw: Grid | Sampler, pull: SplitScore) -> str:
+    """What the claim is about: which settings, and the mean of what."""
+    what = f"settings of {type(search.estimator).__name__} ({in_words(search.param_distributions)})"
+    drawn = f"the list of {len(draw)} {what}" if isinstance(draw, Grid) else f"the {what} drawn independently"
+    metric = getattr(search.scoring, "__name__", "") or without_addresses(repr(search.scoring))
+    own = "the score" if search.scoring is None else metric
+    scored = search.scoring if isinstance(search.scoring, str) else own
+    kind = "random splits stratified by class" if pull.stratified else "random splits"
+    held_out = len(pull.split(default_rng(0))[1])
+    splits = f"{kind} of this data set ({held_out} of its {count_rows(pull.X)} rows held out)"
+    failing = "" if search.error_score == "raise" else f", a fit that fails counting as {search.error_score}"
+    noise = f", each score with uniform noise of width {pull.dither:.3g} added" if pull.dither > 0.0 else ""
+    return f"{drawn}, where a mean is that of {scored} over {splits}{failing}{noise}"
+
+
+def fingerprint(search: Any, task: Task, pull: SplitScore) -> str:
+    """What distinguishes this search from others in a file: data, estimator, settings, metric and target, by value."""
+    target = {name: value for name, value in task.to_dict().items() if name != "seed"}
+    seed = search.random_state if int_like(search.random_state) else None
+    laws = [{name: by_value(values) for name, values in one.items()} for one in parts(search.param_distributions)]
+    parameters = (target, search.test_size, search.splits, seed, pull.dither)
+    hashes = (
+        _hashed("what is searched", (pull.X, pull.y, pull.params, parameters)),
+        _hashed("estimator", search.estimator),
+        _hashed("param_distributions", laws),
+        _hashed("scoring", search.scoring),
+    )
+    return str(joblib.hash(hashes))
+
+
+def _hashed(name: str, value: Any) -> str:
+    """A short text for the value; functions that cannot be found by name again have none that is sure to be theirs."""
+    try:
+        return str(joblib.hash(value))
+    except (PicklingError, TypeError, AttributeError):
+        condition = "be picklable where storage is given (no lambda, no function inside a function)"
+        raise ValueError(f"{name} must {condition}, got {value!r}") from None
+
+
+def opened(search: Any, draw: Grid | Sampler, pull: SplitScore) -> tuple[Session, Calls]:
+    """A session for this search: a new one, or the one that its file holds already."""
+    if search.random_state is None or not int_like(search.random_state):
+        seed = int(check_random_state(search.random_state).randint(np.iinfo(np.int32).max))
+    else:
+        seed = whole("random_state", search.random_state, 0)
+    algorithm = search.algorithm or ("lucb++" if pull.shared else default_for(pull.model.family))
+    plain = search.bounds == "normal" and algorithm == "cc-lucb"
+    target: dict[str, Any] = {
+        "alpha": search.alpha,
+        "epsilon": search.epsilon,
+        "delta": search.delta,
+        "family": pull.model.text,
+        "algorithm": algorithm,
+        "options": NORMAL_OPTIONS if plain else {},
+        "seed": seed,
+        "about": law_in_words(search, draw, pull),
+    }
+    task = Task(**target, pool=len(draw) if isinstance(draw, Grid) else 0)
+    shareable = not (pull.shared and task.design().traits.independent)
+    require(shareable, "algorithm", "be one that allows for shared splits, such as lucb++", search.algorithm)
+    if search.storage is None:
+        session, calls = begin(draw, pull, **target)
+    else:
+        name = "search " + fingerprint(search, task, pull)
+        if os.path.exists(search.storage) and name in names(search.storage):
+            session, calls = proceed(search.storage, draw, pull, None, name, search.pickle, "process", 0.0)
+        else:
+            session, calls = begin(draw, pull, storage=search.storage, name=name, pickle=search.pickle, **target)
+    return session, calls
+
+
+def running(search: Any, seen: Callable[[Any, Any], float]) -> Running:
+    """How it runs; ``seen`` gets every score as it comes."""
+    workers = None if search.n_jobs is None else joblib.effective_n_jobs(search.n_jobs)
+    return Running(
+        executor=search.executor,
+        workers=None if search.executor is None and workers == 1 else workers,
+        pulls=search.max_fits,
+        seconds=search.max_seconds,
+        cost_of=seen,
+        progress="auto" if search.verbose else "none",
+    )

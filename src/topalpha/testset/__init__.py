@@ -1,0 +1,13 @@
+"""Choice of a prompt or a model on a finite pass/fail test set, and what recorded scores say about such choices.
+
+>>> from topalpha.testset import select
+>>> select([2, 3, 6], range(1, 13), lambda divisor, number: number % divisor == 0, epsilon=0.1).candidate
+2
+"""
+
+from topalpha.testset.audit import Audit, audit
+from topalpha.testset.selecting import aselect, select
+from topalpha.testset.selection import Score, Selection
+from topalpha.testset.table import ScoreTable
+
+__all__ = ["Audit", "Score", "ScoreTable", "Selection", "aselect", "audit", "select"]

@@ -1,0 +1,111 @@
+"""Rules of thumb for the same choice, without a proof: what a coverage audit is to be held against.
+
+All candidates go through the examples in the same random order, as they do when people try them by hand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from topalpha.streams import run_seed
+
+#: The level of ordinary intervals, as a quantile of the normal law, and how often a race is looked at.
+NORMAL_95, LOOK = 1.959963984540054, 10
+
+#: From outcomes, a row for each candidate in the order in which examples are tried: the row chosen, and the cost.
+Rule = Callable[[NDArray[np.bool_], Generator], tuple[int, int]]
+
+
+def fixed(each: int) -> Rule:
+    """Try every candidate on the same number of examples, and take the best; of equals any.
+
+    Examples
+    --------
+    >>> fixed(2)(np.array([[1, 0, 1], [1, 1, 0]], dtype=bool), np.random.default_rng(0))
+    (1, 4)
+    """
+
+    def rule(outcomes: NDArray[np.bool_], rng: Generator) -> tuple[int, int]:
+        return _best(outcomes[:, :each].sum(axis=1), rng), each * len(outcomes)
+
+    return rule
+
+
+def race(outcomes: NDArray[np.bool_], rng: Generator) -> tuple[int, int]:
+    """Look every ten examples, and drop whoever is significantly worse than the leader, until one is left.
+
+    "Significantly" by the ordinary 95% interval for a difference of two shares, as if this were the only look and the
+    only comparison. If several are left at the end of the test set, the best of them.
+
+    Examples
+    --------
+    >>> race(np.array([[True] * 40, [False] * 40]), np.random.default_rng(0))
+    (0, 20)
+    """
+    items = outcomes.shape[1]
+    totals = outcomes.cumsum(axis=1)
+    left, cost, before = np.arange(len(outcomes)), 0, 0
+    for tried in (*range(LOOK, items, LOOK), items):
+        cost += len(left) * (tried - before)
+        before = tried
+        passes = totals[left, tried - 1]
+        if tried == items:
+            break
+        leader = passes.argmax()
+        shares = (passes + 1.0) / (tried + 2.0)  # never 0 or 1: those would have intervals of no width
+        noise = shares * (1.0 - shares)
+        worse = (passes[leader] - passes) / tried > NORMAL_95 * np.sqrt((noise + noise[leader]) / tried)
+        left, passes = left[~worse], passes[~worse]
+        if len(left) == 1:
+            break
+    return int(left[_best(passes, rng)]), cost
+
+
+def _best(passes: NDArray[np.int64], rng: Generator) -> int:
+    return int(rng.choice(np.flatnonzero(passes == passes.max())))
+
+
+def enough(alpha: float, delta: float) -> int:
+    """How many random candidates contain one of the top alpha with probability 1 - delta: the rule of 60.
+
+    Examples
+    --------
+    >>> enough(0.05, 0.05)
+    59
+    """
+    return math.ceil(math.log(delta) / math.log1p(-alpha))
+
+
+class Thumb(NamedTuple):
+    """A rule of thumb on a table of outcomes.
+
+    ``drawn`` candidates are drawn from the table with replacement; 0 takes all of them.
+
+    Examples
+    --------
+    >>> costs, scores = Thumb(fixed(1), np.array([[True, True], [False, False]]), 0, 0).many(3)
+    >>> costs.tolist(), scores.tolist()
+    ([2, 2, 2], [1.0, 1.0, 1.0])
+    """
+
+    rule: Rule
+    matrix: NDArray[np.bool_]
+    drawn: int
+    seed: int
+
+    def many(self, runs: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The costs of so many choices, and the scores of the candidates chosen."""
+        size, items = self.matrix.shape
+        costs, scores, means = np.zeros(runs, dtype=np.int64), np.zeros(runs), self.matrix.mean(axis=1)
+        for index in range(runs):
+            rng = np.random.default_rng(run_seed(self.seed, index))
+            rows = rng.integers(size, size=self.drawn) if self.drawn else np.arange(size)
+            row, costs[index] = self.rule(self.matrix[rows][:, rng.permutation(items)], rng)
+            scores[index] = means[rows[row]]
+        return costs, scores

@@ -1,0 +1,140 @@
+"""Recorded scores as people keep them: CSV or JSON, a row for each candidate or a row for each evaluation."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from topalpha.validate import require
+
+#: One evaluation: the candidate's name, the example's, and what is recorded of it.
+Entry = tuple[str, str, Any]
+
+#: The columns of a file with a row for each evaluation.
+LONG = ("candidate", "example", "score")
+
+_PASS, _FAIL = ("1", "true", "pass"), ("0", "false", "fail")
+_WORDS = "0, 1, true, false, pass or fail"
+
+
+def read_entries(path: str | os.PathLike[str]) -> list[Entry]:
+    """Every evaluation in a file, by the ending of its name: .csv or .json."""
+    file = Path(path)
+    ending = file.suffix.lower()
+    require(ending in (".csv", ".json"), "the file of scores", "have a name that ends in .csv or .json", str(path))
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise ValueError(f"the file of scores must be readable ({reason.lower()}), got {str(path)!r}") from None
+    return from_csv(text) if ending == ".csv" else from_json(text)
+
+
+def from_csv(text: str) -> list[Entry]:
+    r"""Every evaluation in a table of text.
+
+    With the columns candidate, example and score (and others, which are not read) a row is one evaluation. Otherwise
+    a row is a candidate, its first cell the name, and the header names the examples.
+
+    Examples
+    --------
+    >>> from_csv("name,q1,q2\nshort,1,0\n")
+    [('short', 'q1', '1'), ('short', 'q2', '0')]
+    >>> from_csv("example,candidate,score\nq1,short,true\n")
+    [('short', 'q1', 'true')]
+    """
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
+    except csv.Error as error:
+        raise ValueError(f"scores must be a table of comma-separated values, got {error}") from None
+    require(len(rows) > 1, "scores", "have a header and a row for each candidate", len(rows))
+    header = [cell.strip() for cell in rows[0]]
+    for number, row in enumerate(rows[1:], 2):
+        require(len(row) == len(header), f"row {number} of the scores", f"have {len(header)} cells", len(row))
+    if set(LONG) <= set(header):
+        places = [header.index(name) for name in LONG]
+        return [(row[places[0]].strip(), row[places[1]].strip(), row[places[2]]) for row in rows[1:]]
+    require(len(header) > 1, "the header of the scores", "name an example at least", header)
+    _once("example", header[1:])
+    _once("candidate", (row[0].strip() for row in rows[1:]))
+    return [(row[0].strip(), name, cell) for row in rows[1:] for name, cell in zip(header[1:], row[1:], strict=True)]
+
+
+def from_json(text: str) -> list[Entry]:
+    """Every evaluation in a text of JSON.
+
+    A list of objects with candidate, example and score; or an object that gives for each candidate an object of scores
+    by example, or a list of scores, whose examples are then called 1, 2, ...
+
+    Examples
+    --------
+    >>> from_json('{"short": {"q1": 1, "q2": false}}')
+    [('short', 'q1', 1), ('short', 'q2', False)]
+    >>> from_json('{"short": [true, 0]}')
+    [('short', '1', True), ('short', '2', 0)]
+    >>> from_json('[{"candidate": "short", "example": "q1", "score": 1}]')
+    [('short', 'q1', 1)]
+    """
+    try:
+        data = json.loads(text, object_pairs_hook=_pairs)
+    except (ValueError, RecursionError) as error:  # no JSON, a number too long for Python, brackets too deep
+        raise ValueError(f"scores must be JSON, got a text that is not ({error})") from None
+    if isinstance(data, list):
+        return [_record(one) for one in data]
+    require(isinstance(data, Mapping), "scores", "be an object or a list of objects", data)
+    return [entry for name, row in data.items() for entry in _row(name, row)]
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; of two entries of one name the parser would silently drop one."""
+    _once("name", (name for name, _ in pairs))
+    return dict(pairs)
+
+
+def _record(one: Any) -> Entry:
+    known = isinstance(one, Mapping) and set(LONG) <= set(one)
+    require(known, "an evaluation", f"have the entries {', '.join(LONG)}", one)
+    return str(one["candidate"]), str(one["example"]), one["score"]
+
+
+def _row(name: str, row: Any) -> Iterator[Entry]:
+    require(isinstance(row, Mapping | list), f"the scores of {name!r}", "be an object or a list", row)
+    named = row.items() if isinstance(row, Mapping) else ((str(place), one) for place, one in enumerate(row, 1))
+    for example, score in named:
+        yield name, example, score
+
+
+def _once(what: str, names: Iterable[str]) -> None:
+    """Raise unless no name comes twice."""
+    seen: set[str] = set()
+    for name in names:
+        require(name not in seen, f"each {what}", "have a name of its own", name)
+        seen.add(name)
+
+
+def passed(entry: Entry) -> bool:
+    """Whether this evaluation passed; an error for what says neither, nothing at all included.
+
+    Examples
+    --------
+    >>> passed(("short", "q1", "True")), passed(("short", "q1", 0.0))
+    (True, False)
+    >>> passed(("short", "q1", ""))
+    Traceback (most recent call last):
+    ValueError: the score of 'short' on 'q1' must be 0, 1, true, false, pass or fail, got ''
+    """
+    candidate, example, score = entry
+    text = score.strip().lower() if isinstance(score, str) else score
+    if isinstance(text, str):
+        text = {"1.0": "1", "0.0": "0"}.get(text, text)
+        known, value = text in (*_PASS, *_FAIL), text in _PASS
+    else:
+        known = isinstance(text, int | float) and text in (0, 1)
+        value = known and bool(text)
+    require(known, f"the score of {candidate!r} on {example!r}", f"be {_WORDS}", score)
+    return value

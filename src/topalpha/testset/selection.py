@@ -1,0 +1,204 @@
+"""What a choice on a test set has to say: the candidate, what is proved, every score, and what it cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from topalpha.certificate import Certificate
+from topalpha.confidence import bounds_for
+from topalpha.confidence.base import UPPER
+from topalpha.core import SUM, History
+from topalpha.execution import Calls
+from topalpha.families import PassFail
+from topalpha.result import Result
+from topalpha.session import Session
+from topalpha.wording import legible, statement
+
+# How many scores are printed, and how long a candidate's name is there.
+_ROWS, _WIDTH = 10, 60
+
+
+@dataclass(frozen=True)
+class Score:
+    """What is known about one candidate that was drawn.
+
+    Attributes
+    ----------
+    candidate, index
+        The candidate, and its place in the list of candidates; None for one that a function drew.
+    evaluations, passes
+        On how many examples it was evaluated, and how many of these it passed.
+    low, high
+        An interval for its score on all examples. With probability at least 1 - delta the intervals of all candidates
+        hold at once, whenever one looks at them: docs/proofs.md, C.4, at level delta / 2n on each side, n the number
+        of candidates that will be drawn.
+
+    Examples
+    --------
+    >>> Score("prompt", 0, evaluations=40, passes=30, low=0.6, high=0.9).score
+    0.75
+    """
+
+    candidate: Any
+    index: int | None
+    evaluations: int
+    passes: int
+    low: float
+    high: float
+
+    @property
+    def score(self) -> float:
+        """The share of its examples that it passed; NaN if it was not evaluated."""
+        return self.passes / self.evaluations if self.evaluations else math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "candidate": legible(self.candidate),
+            "index": self.index,
+            "evaluations": self.evaluations,
+            "passes": self.passes,
+            "score": self.score if self.evaluations else None,
+            "interval": [self.low, self.high],
+        }
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What :func:`topalpha.select` returns.
+
+    Attributes
+    ----------
+    result
+        The search behind it, with its certificate.
+    scores
+        Every candidate that was drawn, the chosen one first and then the best score first.
+    evaluations
+        Results that came back. With several evaluations at a time some more may have been under way at the end.
+    examples
+        The size of the test set.
+
+    Examples
+    --------
+    >>> from topalpha import select
+    >>> chosen = select(["a", "b", "ab"], list("abbabab"), lambda word, letter: letter in word, epsilon=0.2)
+    >>> chosen.candidate, chosen.stopped, chosen.evaluations <= chosen.full_evaluations
+    ('ab', True, True)
+    """
+
+    result: Result
+    scores: tuple[Score, ...]
+    evaluations: int
+    examples: int
+
+    @property
+    def candidate(self) -> Any:
+        """The candidate to use."""
+        return self.result.candidate
+
+    @property
+    def index(self) -> int | None:
+        """Its place in the list of candidates; None where a function draws them."""
+        return self.scores[0].index
+
+    @property
+    def score(self) -> float:
+        """The share of its examples that it passed."""
+        return self.scores[0].score
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is proved, in full."""
+        assert self.result.certificate is not None
+        return self.result.certificate
+
+    @property
+    def stopped(self) -> bool:
+        """Whether what was asked for is proved; if not, the certificate holds weaker statements."""
+        return self.result.stopped
+
+    @property
+    def statement(self) -> str:
+        """What is proved, in words."""
+        return statement(self.certificate, f"the chosen candidate's score on these {self.examples} examples is")
+
+    @property
+    def full_evaluations(self) -> int:
+        """What it would have cost to evaluate every candidate that was drawn on every example."""
+        return len(self.scores) * self.examples
+
+    @property
+    def saved(self) -> float:
+        """The share of that which was not needed."""
+        return 1.0 - self.evaluations / self.full_evaluations
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "statement": self.statement,
+            "stopped": self.stopped,
+            "candidate": legible(self.candidate),
+            "index": self.index,
+            "score": self.score,
+            "evaluations": self.evaluations,
+            "full_evaluations": self.full_evaluations,
+            "scores": [score.to_dict() for score in self.scores],
+            "certificate": self.certificate.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        spent = f"{self.evaluations:,} of {self.full_evaluations:,} evaluations ({100.0 * self.saved:.0f}% saved)"
+        lines = [f"chosen  {_short(self.candidate)}", f"proved  {self.statement}", f"spent   {spent}", ""]
+        lines.append(" score  interval        evaluations  candidate")
+        for one in self.scores[:_ROWS]:
+            interval = f"[{one.low:.3f}, {one.high:.3f}]"
+            lines.append(f" {one.score:.3f}  {interval}  {one.evaluations:11,}  {_short(one.candidate)}")
+        if len(self.scores) > _ROWS:
+            lines.append(f" and {len(self.scores) - _ROWS:,} more")
+        return "\n".join(lines)
+
+
+def _short(candidate: Any) -> str:
+    """The candidate in one line that is not too long."""
+    text = " ".join(str(legible(candidate)).split())
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
+
+
+def selection_of(session: Session, calls: Calls, result: Result) -> Selection:
+    """The choice that this search has made."""
+    history = session.history
+    items, level = session.task.items, session.task.delta / session.algorithm.arms
+    scores = []
+    for arm in range(len(session.candidates)):
+        pulls = history.pulls[arm]
+        passes = round(history.stats[SUM][arm])
+        low, high = interval(items, passes, pulls, session.task.epsilon, level)
+        index = calls.place(arm) if calls.pool else None
+        scores.append(Score(session.candidates[arm], index, pulls, passes, low, high))
+    chosen = scores.pop(result.arm)
+    scores.sort(key=lambda one: (-one.score if one.evaluations else math.inf, -one.evaluations))
+    return Selection(result, (chosen, *scores), session.told, items)
+
+
+def interval(items: int, passes: int, pulls: int, epsilon: float, level: float) -> tuple[float, float]:
+    """A two-sided interval for a score on ``items`` items, after ``passes`` of ``pulls`` of them passed.
+
+    It fails with probability at most ``level``, whatever made one stop there; ``epsilon`` is where it is best.
+
+    Examples
+    --------
+    >>> interval(100, 30, 40, 0.05, 0.05)
+    (0.56, 0.87)
+    >>> interval(100, 75, 100, 0.05, 0.05)
+    (0.75, 0.75)
+    """
+    if pulls == 0:
+        return 0.0, 1.0
+    threshold = math.log(2.0 / level)
+    bounds = bounds_for(PassFail(items), "tilt", epsilon, threshold, threshold)
+    history, lookup = History(pulls, 1, [pulls], [[float(passes)], [1.0], [0.0]], []), bounds.tables()
+    # A failure is what moves an upper bound: folding one in gives the bound of these counts.
+    bounds.fold(history, lookup, 0, 0.0)
+    return bounds.lower_now(history, lookup, 0), history.stats[UPPER][0]

@@ -1,0 +1,216 @@
+"""A recorded score table: which candidate passes which example. Decisions can be replayed on it, and audited."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from topalpha.testset.reading import Entry, passed, read_entries
+from topalpha.testset.selecting import select
+from topalpha.testset.selection import Selection
+from topalpha.theory.pool import top_size
+from topalpha.validate import fraction, require
+
+if TYPE_CHECKING:
+    from topalpha.testset.audit import Audit
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """Who passes what: a row for each candidate, a column for each example.
+
+    Parameters
+    ----------
+    candidates, examples
+        Their names, each once.
+    scores
+        True or 1 where the candidate passes the example.
+
+    Examples
+    --------
+    >>> table = ScoreTable(["short", "long"], ["q1", "q2", "q3"], [[1, 0, 1], [1, 1, 1]])
+    >>> table.means.round(3).tolist(), table.select(epsilon=0.1).candidate
+    ([0.667, 1.0], 'long')
+    """
+
+    candidates: Sequence[str]
+    examples: Sequence[str]
+    scores: ArrayLike = field(repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the shape, the names and the entries."""
+        for what, names in (("candidates", self.candidates), ("examples", self.examples)):
+            require(len(names) > 0, what, "not be empty", names)
+            twice = [name for name, count in Counter(names).items() if count > 1]
+            require(not twice, what, "have names of their own", twice)
+            object.__setattr__(self, what, tuple(names))
+        shape = (len(self.candidates), len(self.examples))
+        try:
+            scores = np.asarray(self.scores)
+        except ValueError:
+            raise ValueError(f"scores must have {shape[0]} rows of {shape[1]} entries, got ragged ones") from None
+        require(scores.shape == shape, "scores", f"have {shape[0]} rows of {shape[1]} entries", scores.shape)
+        require(scores.dtype.kind in "biuf", "scores", "be 0 or 1", scores.dtype.name)
+        wrong = scores[(scores != 0) & (scores != 1)]
+        require(wrong.size == 0, "scores", "be 0 or 1", wrong[:1].tolist())
+        object.__setattr__(self, "scores", scores.astype(np.bool_))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> ScoreTable:
+        """The table in a CSV or JSON file.
+
+        CSV: a header with the names of the examples after the first cell, and a row for each candidate, the name first;
+        or the columns candidate, example and score, and a row for each evaluation. JSON: an object of objects or of
+        lists, or a list of objects with candidate, example and score. Entries are 0, 1, true, false, pass or fail;
+        every candidate must have been evaluated on every example.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ScoreTable(["short", "long"], ["q1", "q2"], [[1, 0], [1, 1]]).write(folder + "/scores.csv")
+        ...     ScoreTable.read(folder + "/scores.csv").passes.tolist()
+        [1, 2]
+        """
+        return cls.from_entries(read_entries(path))
+
+    @classmethod
+    def from_entries(cls, entries: Iterable[Entry]) -> ScoreTable:
+        """The table with these evaluations: candidate, example and score, each pair once, in any order.
+
+        Examples
+        --------
+        >>> ScoreTable.from_entries([("short", "q1", 1), ("long", "q1", "true")]).candidates
+        ('short', 'long')
+        """
+        rows: dict[str, dict[str, bool]] = {}
+        examples: dict[str, None] = {}
+        for entry in entries:
+            candidate, example = entry[:2]
+            require(bool(candidate and example), "candidates and examples", "have names", entry)
+            row = rows.setdefault(candidate, {})
+            require(example not in row, f"the score of {candidate!r} on {example!r}", "be there once", "two of them")
+            row[example] = passed(entry)
+            examples.setdefault(example)
+        require(bool(rows), "scores", "not be empty", [])
+        for candidate, row in rows.items():
+            for example in examples:
+                require(example in row, f"the score of {candidate!r} on {example!r}", "be there", "none")
+        scores = [[row[example] for example in examples] for row in rows.values()]
+        return cls(tuple(rows), tuple(examples), scores)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the table as CSV, a row for each candidate."""
+        with open(path, "w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(["candidate", *self.examples])
+            for name, row in zip(self.candidates, self.matrix, strict=True):
+                writer.writerow([name, *row.astype(int).tolist()])
+
+    @property
+    def matrix(self) -> NDArray[np.bool_]:
+        """The scores as an array."""
+        return np.asarray(self.scores, dtype=np.bool_)
+
+    @cached_property
+    def passes(self) -> NDArray[np.int64]:
+        """How many examples each candidate passes."""
+        return np.asarray(self.matrix.sum(axis=1), dtype=np.int64)
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """Each candidate's score on all examples."""
+        return np.asarray(self.passes / len(self.examples))
+
+    def top(self, alpha: float) -> float:
+        """Where the top alpha of the candidates begin: the score of the ceil(alpha K)-th best.
+
+        Examples
+        --------
+        >>> ScoreTable(["a", "b", "c"], ["q1", "q2"], [[1, 0], [1, 1], [0, 0]]).top(0.5)
+        0.5
+        """
+        return float(np.sort(self.means)[-top_size(len(self.candidates), fraction("alpha", alpha))])
+
+    def draw(self, rng: Generator) -> str:
+        """One of the candidates, all equally likely: a pool without end whose law is this table."""
+        return self.candidates[int(rng.integers(len(self.candidates)))]
+
+    def evaluate(self, candidate: str, example: str) -> bool:
+        """Whether the candidate passes the example."""
+        rows, columns = self._places
+        return bool(self.matrix[rows[candidate], columns[example]])
+
+    @cached_property
+    def _places(self) -> tuple[dict[str, int], dict[str, int]]:
+        names = (self.candidates, self.examples)
+        rows, columns = ({name: place for place, name in enumerate(some)} for some in names)
+        return rows, columns
+
+    def select(self, *, endless: bool = False, **settings: Any) -> Selection:
+        """What :func:`topalpha.select` would have chosen, and what it would have cost: the same for the same seed.
+
+        Parameters
+        ----------
+        endless
+            Whether candidates are drawn from the table again and again, as from a pool without end; otherwise the table
+            is the list of candidates.
+        **settings
+            Of :func:`topalpha.select`.
+
+        Examples
+        --------
+        >>> table = ScoreTable(["short", "long"], ["q1", "q2", "q3"], [[1, 0, 1], [1, 1, 1]])
+        >>> table.select(endless=True, alpha=0.3, epsilon=0.1).stopped
+        True
+        """
+        candidates = self.draw if endless else self.candidates
+        usual = {"progress": "none", "about": "a pool whose law is this table" if endless else ""}
+        return select(candidates, self.examples, self.evaluate, **usual | settings)
+
+    def audit(
+        self,
+        *,
+        alpha: float | None = None,
+        epsilon: float = 0.05,
+        delta: float = 0.05,
+        runs: int = 1000,
+        seed: int = 0,
+        endless: bool = False,
+        algorithm: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        workers: int | None = None,
+    ) -> Audit:
+        """How often choices on this table are wrong, and what they cost, over many replays in random orders.
+
+        See :func:`topalpha.testset.audit.audit`.
+
+        Examples
+        --------
+        >>> table = ScoreTable(["short", "long"], ["q1", "q2", "q3"], [[1, 0, 1], [1, 1, 1]])
+        >>> table.audit(runs=20).passed
+        True
+        """
+        from topalpha.testset.audit import audit
+
+        return audit(
+            self,
+            alpha=alpha,
+            epsilon=epsilon,
+            delta=delta,
+            runs=runs,
+            seed=seed,
+            endless=endless,
+            algorithm=algorithm,
+            options=options,
+            workers=workers,
+        )
