@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow format bench audit study compare prompt-choice model-search rivals clean
+.PHONY: help setup demo check test test-slow format bench audit study compare prompt-choice model-search boosting rivals clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ rivals: $(STAMP)
 
 model-search: rivals ## Compare the search for models with those that people use
 	@$(BIN)/python studies/model_search.py
+
+boosting: rivals ## Compare boosting by bandits with others, about twenty minutes
+	@$(BIN)/python studies/boosting.py
 
 clean: ## Remove everything that can be built again
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,206 @@
+"""Boosting by bandits compared with others: measures, then writes the page's tables and pictures. ``make boosting``.
+
+    python studies/boosting.py            # all of it
+    python studies/boosting.py --quick    # small settings, into build/boosting; the page stays as it is
+    python studies/boosting.py --page     # the page and its pictures again, from what is in docs/boosting
+
+Every method has one thread. Compiled code is compiled, or loaded from its cache, before the clock starts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import platform
+import sys
+import time
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import boosting_figures
+import boosting_report
+import numpy as np
+from boosting_data import Task, generated, real
+from boosting_lazy import LAZY, image_task
+from boosting_methods import ALL, ONCE, Limit, Method
+from boosting_passes import reweigh
+from boosting_rivals import Exhaustive, Presorted
+from threadpoolctl import threadpool_limits
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER, PAGE, BUILD = ROOT / "docs" / "boosting", ROOT / "docs" / "boosting.md", ROOT / "build" / "boosting"
+#: Rounds of the exact search whose accuracy is the target, and how many rounds the others may take at most.
+ROUNDS, AT_MOST = 100, 400
+
+#: From so many rows on, some methods run for the first seed only.
+MANY = 100_000
+
+
+class Size(NamedTuple):
+    """How many rows, how often, and how long each method may take."""
+
+    rows: int
+    seeds: int
+    seconds: float
+
+
+class Plan(NamedTuple):
+    """All settings of a run."""
+
+    tables: tuple[Size, ...]
+    real: Size
+    images: tuple[Size, ...]
+    held_out: int
+    rounds: int
+    at_most: int
+
+
+FULL = Plan(
+    tables=(
+        Size(3_500, 5, 2.0),
+        Size(30_000, 5, 4.0),
+        Size(250_000, 3, 10.0),
+        Size(1_000_000, 3, 20.0),
+        Size(2_000_000, 1, 40.0),
+    ),
+    real=Size(0, 5, 1.0),
+    images=(Size(20_000, 3, 8.0), Size(200_000, 1, 50.0)),
+    held_out=50_000,
+    rounds=ROUNDS,
+    at_most=AT_MOST,
+)
+QUICK = Plan((Size(300, 1, 0.2), Size(3_000, 2, 0.3)), Size(0, 1, 0.2), (Size(300, 1, 0.5),), 2_000, 10, 30)
+
+
+def measure(task: Task, methods: dict[str, Method], plan: Plan, size: Size, seed: int) -> list[dict[str, Any]]:
+    """Every method on one task, one after another; the exact search, the first, is not cut off."""
+    curves = []
+    warm(task.train.nbytes)
+    for name, method in methods.items():
+        limit = Limit(plan.rounds, 1e9) if name == "exact" else Limit(plan.at_most, size.seconds)
+        begin = time.perf_counter()
+        curve = method(task, limit, seed)
+        if curve is None:
+            print(f"{task.name}, seed {seed}: {name} is not ready to begin after {size.seconds} s", flush=True)
+            continue
+        curves.append({"method": name, "seed": seed, **curve._asdict()})
+        said = f"{task.name}, seed {seed}: {name} {curve.rounds[-1]} rounds in {curve.seconds[-1]:.2f} s"
+        print(f"{said}, accuracy {curve.accuracy[-1]:.4f} ({time.perf_counter() - begin:.0f} s)", flush=True)
+    return curves
+
+
+def keep_memory() -> None:
+    """Keep what is freed, for who comes next: a virtual machine is slow to give memory that was not used lately.
+
+    The first to use it would pay for all. Where the C library cannot be told so, nothing happens.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        library = ctypes.CDLL(None)
+        library.mallopt(-4, 0)  # M_MMAP_MAX: no block of its own for a large array
+        library.mallopt(-1, -1)  # M_TRIM_THRESHOLD: never give back
+
+
+def warm(size: int) -> None:
+    """Touch as much memory as any method will want for so many bytes of features."""
+    np.ones(3 * size + 1_000_000, dtype=np.uint8)
+
+
+def tables(plan: Plan) -> Iterable[dict[str, Any]]:
+    """The generated table at all its sizes. What takes long and wins nothing runs on many rows for one seed only."""
+    for size in plan.tables:
+        for seed in range(size.seeds):
+            task = generated(size.rows, seed, plan.held_out)
+            methods = {
+                name: method for name, method in ALL.items() if seed == 0 or size.rows < MANY or name not in ONCE
+            }
+            yield {**size._asdict(), "seed": seed, "curves": measure(task, methods, plan, size, seed)}
+
+
+def real_sets(plan: Plan) -> Iterable[dict[str, Any]]:
+    """The sets that come with scikit-learn."""
+    for name in ("breast cancer", "digits"):
+        for seed in range(plan.real.seeds):
+            task = real(name, seed)
+            size = plan.real._replace(rows=len(task.labels))
+            yield {"name": name, **size._asdict(), "seed": seed, "curves": measure(task, ALL, plan, size, seed)}
+
+
+def images(plan: Plan) -> Iterable[dict[str, Any]]:
+    """Random filters on images."""
+    for size in plan.images:
+        for seed in range(size.seeds):
+            task = image_task(size.rows, seed, plan.held_out // 10)
+            yield {**size._asdict(), "seed": seed, "curves": measure(task, LAZY, plan, size, seed)}
+
+
+def searches(plan: Plan, rounds: int = 5) -> Iterable[dict[str, Any]]:
+    """Time of the two exact searches for the best of all stumps, on the same rows and weights."""
+    for size in plan.tables:
+        task = generated(size.rows, 0, 100)
+        found: dict[str, Any] = {"rows": size.rows, "features": task.train.shape[1]}
+        for search in (Exhaustive, Presorted):
+            begin = time.perf_counter()
+            one = search(task.train, task.labels)
+            prepared = time.perf_counter() - begin
+            signed = ((2.0 * task.labels - 1.0) / len(task.labels)).astype(np.float32)
+            seconds = []
+            for _ in range(rounds):
+                begin = time.perf_counter()
+                stump = one.best(signed)
+                seconds.append(time.perf_counter() - begin)
+                column = one.columns[stump.feature]
+                reweigh(column, stump.threshold, stump.sign, float(np.arctanh(stump.edge)), signed)
+            found[search.__name__] = {"prepared": prepared, "round": float(np.median(seconds)), "stump": stump}
+            del one
+        yield found
+
+
+def surroundings() -> dict[str, str]:
+    """What it ran on."""
+    names = ("numpy", "numba", "scikit-learn", "lightgbm")
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    return {"python": platform.python_version(), "processor": model, **{name: version(name) for name in names}}
+
+
+PARTS = {"tables": tables, "real": real_sets, "images": images, "searches": searches}
+
+
+def run(plan: Plan, folder: Path, wanted: list[str]) -> None:
+    """Measure some parts, and write each when it is done."""
+    keep_memory()
+    with threadpool_limits(1):
+        for method in ALL.values():  # compile, or load from the cache
+            method(generated(400, 0, 100), Limit(3, 60.0), 0)
+        for method in LAZY.values():
+            method(image_task(200, 0, 50), Limit(3, 60.0), 0)
+        for name in wanted:
+            begin = time.perf_counter()
+            runs = list(PARTS[name](plan))
+            settings = {"rounds": plan.rounds, "at_most": plan.at_most, "held_out": plan.held_out}
+            wall = round(time.perf_counter() - begin, 1)
+            found = {"part": name, "plan": settings, "surroundings": surroundings(), "wall": wall, "runs": runs}
+            (folder / f"{name}.json").write_text(json.dumps(found, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Measure, unless only the page is asked for; then write it."""
+    quick = "--quick" in sys.argv
+    plan, folder = (QUICK, BUILD) if quick else (FULL, FOLDER)
+    folder.mkdir(parents=True, exist_ok=True)
+    if "--page" not in sys.argv:
+        run(plan, folder, [name for name in PARTS if name in sys.argv] or list(PARTS))
+    results = {name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in PARTS}
+    boosting_figures.draw(results, folder)
+    section = boosting_report.section(results)
+    if quick:
+        (folder / "section.md").write_text(section, encoding="utf-8")
+    else:
+        PAGE.write_text(boosting_report.put(PAGE.read_text(encoding="utf-8"), section), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
