@@ -135,7 +135,7 @@ def contenders(texts: Sequence[str], budgets: Sequence[int], family: str = "bern
 
 def _check_plots() -> None:
     if find_spec("matplotlib") is None:
-        raise Refused("figures must be left out (--no-figures) or matplotlib installed (topalpha[plots]), got neither")
+        raise Refused("figures must be left out (--no-figures) or matplotlib installed (topalpha[plot]), got neither")
 
 
 def _measured(comparison: Comparison, output: str | None, workers: int | None) -> list[dict[str, Any]]:

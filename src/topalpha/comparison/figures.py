@@ -1,6 +1,6 @@
 """The pictures of a comparison, legible in black and white: every curve has its own colour, marker and dash.
 
-They need matplotlib, which comes with the extra ``plots``.
+They need matplotlib, which comes with the extra ``plot``.
 """
 
 from __future__ import annotations
