@@ -9,11 +9,11 @@ Every method has one thread. Compiled code is compiled, or loaded from its cache
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import ctypes
 import json
 import platform
-import sys
 import time
 from collections.abc import Iterable
 from importlib.metadata import version
@@ -188,15 +188,19 @@ def run(plan: Plan, folder: Path, wanted: list[str]) -> None:
 
 def main() -> None:
     """Measure, unless only the page is asked for; then write it."""
-    quick = "--quick" in sys.argv
-    plan, folder = (QUICK, BUILD) if quick else (FULL, FOLDER)
+    parser = argparse.ArgumentParser(description="The study of boosting.")
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this part; may be repeated")
+    parser.add_argument("--quick", action="store_true", help="small settings, into build/boosting")
+    parser.add_argument("--page", action="store_true", help="only write page and pictures")
+    arguments = parser.parse_args()
+    plan, folder = (QUICK, BUILD) if arguments.quick else (FULL, FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
-    if "--page" not in sys.argv:
-        run(plan, folder, [name for name in PARTS if name in sys.argv] or list(PARTS))
+    if not arguments.page:
+        run(plan, folder, arguments.part or list(PARTS))
     results = {name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in PARTS}
     boosting_figures.draw(results, folder)
     section = boosting_report.section(results)
-    if quick:
+    if arguments.quick:
         (folder / "section.md").write_text(section, encoding="utf-8")
     else:
         PAGE.write_text(boosting_report.put(PAGE.read_text(encoding="utf-8"), section), encoding="utf-8")

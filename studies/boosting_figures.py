@@ -88,7 +88,7 @@ def seconds(runs: list[dict[str, Any]], file: Path) -> None:
             bars = np.abs(np.array([least, most]) - np.array(middle))
             axes.errorbar(at, middle, yerr=bars, capsize=2, markersize=5, **_style(method))
     axes.set(xscale="log", yscale="log", xlabel="rows", ylabel="seconds in fit until the target is reached")
-    axes.set_xticks(list(groups), [f"{rows:,}" for rows in groups])
+    axes.set_xticks(list(groups), [f"{rows / 1e6:g} M" if rows >= 1_000_000 else f"{rows:,}" for rows in groups])
     axes.minorticks_off()
     axes.grid(visible=True, which="major", color="0.93")
     axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -100,4 +100,4 @@ def draw(results: dict[str, Any], folder: Path) -> None:
     """All pictures."""
     over_time(results["tables"]["runs"], folder / "accuracy.png", 3)
     seconds(results["tables"]["runs"], folder / "seconds.png")
-    over_time(results["images"]["runs"], folder / "images.png", 2)
+    over_time(results["images"]["runs"], folder / "images.png", 3)

@@ -44,6 +44,8 @@ from topalpha.boosting.rows import FITTED_ROWS
 
 #: Rows from which the borders of bins are taken; any borders give the same stumps, even ones are quickest.
 SAMPLE = 5_000
+#: Rounds after which weights are made to add up to 1 again: what rounding adds grows by a factor every few rounds.
+RENEW = 16
 
 
 class Stump(NamedTuple):
@@ -242,6 +244,8 @@ def boost(
         edge = min(stump.edge, 1.0 - 1e-6)  # a stump without a miss would have an infinite vote
         vote = math.atanh(edge)
         reweigh(search.columns[stump.feature], stump.threshold, stump.sign, vote, signed)
+        if len(result.stumps) % RENEW == 0:
+            signed /= np.abs(signed).sum(dtype=np.float64)
         result.stumps.append(stump)
         result.votes.append(vote)
         result.seconds.append(time.perf_counter() - begin)

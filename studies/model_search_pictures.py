@@ -82,7 +82,7 @@ def errors(rows: list[dict[str, Any]], file: Path) -> None:
                 ends = [row["below"]["0.05"][f"{gap:g}"]["interval"] for row in group]
                 _points(axes, group, rates, np.abs(np.array(ends).T - rates), label)
             axes.axhline(0.05, color="0.6", lw=0.8, ls=":")
-            axes.set_title(f"{name}: below the top 5%" + (f" by more than {gap:g}" if gap else ""), fontsize=10)
+            axes.set_title(f"{name}: below the top 5%" + (f" by more than {gap:g}" if gap else ""), fontsize=9)
             axes.yaxis.set_major_formatter(PercentFormatter(1.0))
             axes.set_ylim(bottom=-0.02)
         panels[-1, column].set_xlabel("fits")

@@ -1,6 +1,7 @@
 """The boosting study: its rivals are exact, its data come back, and its page says what its results say."""
 
 import math
+import re
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -215,6 +216,22 @@ def test_the_target_and_when_it_is_reached_by_hand():
     assert accuracy_at(exact, 0.5) is None
 
 
+def test_the_page_and_its_pictures_follow_from_the_committed_results():
+    import json
+
+    from boosting_report import put, section
+
+    results = {
+        name: json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+        for name in ("tables", "real", "images", "searches")
+    }
+    page = PAGE.read_text(encoding="utf-8")
+    assert put(page, section(results)) == page
+    for name in ("accuracy", "seconds", "images"):
+        assert f"boosting/{name}.png" in page
+        assert (FOLDER / f"{name}.png").stat().st_size > 10_000
+
+
 def test_the_page_has_a_place_for_the_tables():
     from boosting_report import BEGIN, END, put
 
@@ -223,3 +240,28 @@ def test_the_page_has_a_place_for_the_tables():
     assert put(put(page, "one"), "two") == put(page, "two")
     with pytest.raises(SystemExit, match="must have the lines"):
         put("no place", "text")
+
+
+def test_weights_of_the_rivals_stay_normal_where_few_rows_are_hard():
+    from boosting_data import real
+    from boosting_rivals import Exhaustive, boost
+
+    task = real("breast cancer", 0)
+    found = boost(task.labels, lambda: Exhaustive(task.train, task.labels), 120, 60.0)
+    assert len(found.stumps) == 120
+    assert all(0.0 < stump.edge < 1.0 for stump in found.stumps)
+
+
+def test_what_the_page_says_in_short_is_what_its_tables_say():
+    page = PAGE.read_text(encoding="utf-8")
+    assert "less than a tenth of the time of the usual exact search" in page
+    assert "about a third of the time of a cleverer one" in page
+    lines = [line for line in page.splitlines() if line.startswith(("- 1,000,000 rows", "- 2,000,000 rows"))]
+    assert len(lines) == 2
+    for line in lines:
+        clever, usual = (float(number) for number in re.findall(r"([\d.]+) times as fast", line))
+        assert 2.5 < clever < 3.5
+        assert usual > 10.0
+        assert "sampled rows" in line
+    few = next(line for line in page.splitlines() if line.startswith("- 3,500 rows"))
+    assert len(re.findall("times as slow", few)) == 2
