@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from topalpha import Result, Search, Session, Task, design, search, select
+from topalpha import Normal, Result, Search, Session, Task, design, search, select
 from topalpha.standing import Standing, standing, timeline
 from topalpha.storage import read
 
@@ -36,14 +36,23 @@ def same(one: Standing, other: Standing) -> None:
     assert {name: getattr(one, name) for name in OTHERS} == {name: getattr(other, name) for name in OTHERS}
 
 
-def partial(algorithm="cc-lucb", pulls=60, *, model=None, reward=lambda pull: float(pull.arm % 3 == 0), **options):
+def partial(
+    algorithm="cc-lucb", pulls=60, *, reward=lambda pull: float(pull.number % (2 + pull.arm % 3) == 0), **options
+):
     """A search that was asked for so many pulls, several at a time and told out of order."""
-    found = Search(design(algorithm, 0.3, 0.3, 0.2, **options), seed=1, model=model)
-    waiting = []
-    for _ in range(pulls):
-        waiting += found.ask_many(2)
-        found.tell(one := waiting.pop(len(waiting) // 2), reward(one))
+    found = Search(design(algorithm, 0.3, 0.3, 0.2, **options), seed=1)
+    list(told(found, pulls, reward))
     return found
+
+
+def told(found, pulls, reward=lambda pull: float(pull.number % (2 + pull.arm % 3) == 0)):
+    """Three pulls in flight, told in another order than asked for; yields after each."""
+    waiting = []
+    for number in range(pulls):
+        waiting += found.ask_many(3 - len(waiting))
+        one = waiting.pop((number + 1) % len(waiting))
+        found.tell(one, reward(one))
+        yield found
 
 
 @pytest.mark.parametrize("algorithm", ["joint-lucb", "cc-lucb", "kl-lucb", "p2"])
@@ -99,20 +108,15 @@ def test_the_figures_are_those_of_the_search_in_the_caller_s_units(minimise):
 def test_the_timeline_ends_with_the_standing_and_its_moments_were_standings(algorithm):
     found = partial(algorithm)
     moments = timeline(found, points=7)
-    assert len(moments) == 7
+    assert len(moments) in (6, 7), "one moment may be too early for a reward to count"
     same(moments[-1], standing(found))
     assert [now.total for now in moments] == sorted(now.total for now in moments)
     # Any moment is where the same search stands when it is cut off there.
     again = Search(found.algorithm, seed=1)
-    waiting = []
-    seen = {}
-    for _ in range(60):
-        waiting += again.ask_many(2)
-        again.tell(one := waiting.pop(len(waiting) // 2), float(one.arm % 3 == 0))
-        seen[again.told] = standing(again)
-    for place, now in enumerate(moments[:-1], 1):
-        then = seen[round(60 * place / 7)]
-        same(replace(now, claims=then.claims, about=then.about), then)
+    seen = [standing(again) for _ in told(again, 60)]
+    then = [seen[round(60 * place / 7) - 1] for place in range(1, 7)]
+    for now, one in zip(moments[:-1], [one for one in then if one.total > 0], strict=True):
+        same(replace(now, claims=one.claims, about=one.about), one)
 
 
 def test_a_timeline_of_few_arms_tells_about_those_pulled_most_and_the_leader():
@@ -132,10 +136,10 @@ def test_a_result_stays_where_it_was_when_its_search_goes_on():
     found = Search(design("joint-lucb", 0.3, 0.3, 0.2), seed=1)
     then = None
     while (one := found.ask()) is not None:
-        found.tell(one, float(one.arm % 3 == 0))
-        if found.told == 40:
+        found.tell(one, float(one.number % (2 + one.arm % 3) == 0))
+        if found.told == 30:
             result, then = found.result, standing(found)
-    assert standing(found).total > 40
+    assert standing(found).total > 30
     same(standing(result), replace(then, in_flight=0))
     assert standing(found).stopped
 
@@ -160,12 +164,12 @@ def test_a_running_file_stands_where_its_search_does(tmp_path):
     assert (now.status, now.total, now.drawn, now.in_flight) == ("running", 6, 8, 2)
     assert now.pending.tolist() == [0] * 6 + [1] * 2
     assert [row.mean for row in now.rows[-3:]] == [5 / 8, None, None]
-    with pytest.raises(ValueError, match=r"^source must hold a reward at least, got none$"):
+    with pytest.raises(ValueError, match=r"^source must hold a reward at least, got 0$"):
         timeline(Search(design("cc-lucb", 0.3, 0.3, 0.2)))
 
 
 def test_bounds_may_be_infinite_and_an_algorithm_may_have_none():
-    now = standing(partial(reward=lambda pull: pull.arm * 1.0, family=__import__("topalpha").Normal(), pulls=5))
+    now = standing(partial(reward=lambda pull: pull.arm * 1.0, family=Normal(), pulls=5))
     assert math.isinf(now.line)
     assert now.bounded
     assert np.all(np.isinf(now.upper))

@@ -187,7 +187,7 @@ def timeline(source: Source, name: str | None = None, *, points: int = 60, arms:
     points = whole("points", points)
     origin = origin_of(source, name)
     told = len(origin.log.tells)
-    require(told > 0, "source", "hold a reward at least", "none")
+    require(told > 0, "source", "hold a reward at least", told)
     kept = None if arms is None else _most_pulled(origin.log, whole("arms", arms, 0))
     return list(_moments(origin, _evenly(told, points), kept))
 
