@@ -1,0 +1,96 @@
+"""How things look in every picture: told apart by colour, and without colour by marker, dash or hatching.
+
+The colours are those of Okabe and Ito that stand out from white (three to one at least), so that colour-blind readers
+tell them apart; whatever has a colour of its own has a marker, a dash or a hatching of its own too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+BLUE, VERMILION, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
+#: For what is there and not in question; and for what lies behind everything.
+GREY, PALE = "#767676", "#E6E6E6"
+
+COLOURS = (GREEN, BLUE, VERMILION, BLACK, PURPLE)
+MARKERS = ("D", "^", "o", "s", "v", "P", "X", "*", "<", ">", "h")
+DASHES = ("-", "--", "-.", ":")
+
+#: Width and height of a picture, in inches.
+SIZE = (7.2, 4.6)
+
+
+def paler(colour: str, share: float) -> str:
+    """A colour mixed with white. Transparency would do the same on a screen, and other things in SVG and on paper.
+
+    Examples
+    --------
+    >>> paler("#000000", 0.2), paler("#0072B2", 1.0)
+    ('#CCCCCC', '#0072B2')
+    """
+    mixed = (round(255 + share * (int(colour[place : place + 2], 16) - 255)) for place in (1, 3, 5))
+    return "#" + "".join(f"{part:02X}" for part in mixed)
+
+
+class Look(NamedTuple):
+    """What one kind of thing looks like, in every picture.
+
+    Examples
+    --------
+    >>> LEADER.line["linestyle"], LINE.line["linestyle"]
+    ('-', '--')
+    """
+
+    colour: str
+    marker: str
+    dash: str
+    hatch: str = ""
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """For curves without markers."""
+        return {"color": self.colour, "linestyle": self.dash}
+
+    @property
+    def points(self) -> dict[str, Any]:
+        """For markers without a curve."""
+        return {"color": self.colour, "marker": self.marker, "linestyle": "none"}
+
+    @property
+    def area(self) -> dict[str, Any]:
+        """For areas: pale, and hatched in a stronger tone; plain and a little stronger where there is no hatching."""
+        if not self.hatch:
+            return {"facecolor": paler(self.colour, 0.4), "edgecolor": "none"}
+        return {"facecolor": paler(self.colour, 0.12), "edgecolor": paler(self.colour, 0.5), "hatch": self.hatch}
+
+
+LEADER = Look(BLUE, "D", "-", "///")
+CHALLENGER = Look(VERMILION, "^", "-", "...")
+OTHER = Look(GREY, "o", "-", "")
+#: The line that every bound but the leader's must cross.
+LINE = Look(BLACK, "", "--")
+#: The best that any other arm may be.
+REACH = Look(VERMILION, "v", "-.")
+#: Where a search ended.
+END = Look(GREY, "", "-")
+#: What is proved, and what was asked for.
+PROVED = Look(GREEN, "s", "-", "\\\\\\")
+TARGET = Look(BLACK, "*", ":")
+#: What no algorithm can go below, and the same where nothing but the exact top counts.
+LIMIT = Look(BLACK, "", "--")
+LIMIT_EXACT = Look(GREY, "", ":")
+
+
+def style(place: int) -> dict[str, Any]:
+    """Colour, marker and dash of the curve with this number.
+
+    Examples
+    --------
+    >>> style(0)["marker"], style(0) == style(5), style(0) == style(11)
+    ('D', False, False)
+    """
+    return {
+        "color": COLOURS[place % len(COLOURS)],
+        "marker": MARKERS[place % len(MARKERS)],
+        "linestyle": DASHES[(place // len(COLOURS)) % len(DASHES)],
+    }
