@@ -20,6 +20,7 @@ from topalpha.validate import require
 #: Seconds that streams have to end by themselves.
 GRACE = 0.5
 #: What the system says where an address is not one of its own.
+_OWN = "be a name or an address of this machine"
 _NOT_HERE = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 
 
@@ -57,7 +58,7 @@ def bind(host: str, port: int) -> socket.socket:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         found = []
-    require(bool(found) and host != "", "host", "be a name or an address of this machine", host)
+    require(bool(found) and host != "", "host", _OWN, host)
     family, kind, protocol, _, address = found[0]
     listener = socket.socket(family, kind, protocol)
     try:
@@ -68,8 +69,8 @@ def bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         is_host = error.errno in _NOT_HERE
-        name, condition = ("host", "be a name or an address of this machine") if is_host else ("port", "be free to use")
-        raise ValueError(f"{name} must {condition}, got {host if is_host else port!r} ({error.strerror})") from error
+        said = f"host must {_OWN}, got {host!r}" if is_host else f"port must be free to use, got {port}"
+        raise ValueError(f"{said} ({error.strerror})") from error
     return listener
 
 
