@@ -126,12 +126,13 @@ const stream = new Stream({
   },
 });
 
-/** Follow the search in the address; without one, the newest that runs, else the newest. */
+/** Follow the search in the address; without one stay with what is shown, else take the newest that runs. */
 function choose() {
   const { searches } = listing;
   const wanted = chosen();
   const best = searches.findLast((search) => search.alive) ?? searches.at(-1);
-  const name = wanted ?? current ?? best?.name ?? null;
+  const kept = searches.some((search) => search.name === current) ? current : null;
+  const name = wanted ?? kept ?? best?.name ?? current;
   listSearches(searches, name);
   if (name !== current) {
     current = name;

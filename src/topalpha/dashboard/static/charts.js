@@ -28,17 +28,19 @@ export function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
+const drawn = new WeakMap();
+
 // No logo, and no button that sends anything away or that a chart which redraws itself would undo.
 const SETTINGS = { displayModeBar: false, displaylogo: false, responsive: true, scrollZoom: false, showTips: false };
 
 /** The layout that all charts share; text may not widen the page. */
 export function layout(key, horizontal, vertical, more = {}) {
   const text = colour("text");
-  const axis = { color: text, gridcolor: colour("grid"), zeroline: false, fixedrange: true, automargin: true };
+  const axis = { color: text, gridcolor: colour("grid"), zeroline: false, fixedrange: true };
   return {
     uirevision: key,
     autosize: true,
-    margin: { l: 48, r: 12, t: 8, b: 44 },
+    margin: { l: 62, r: 12, t: 8, b: 46 },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { color: text, family: "system-ui, sans-serif", size: 12 },
@@ -52,7 +54,11 @@ export function layout(key, horizontal, vertical, more = {}) {
   };
 }
 
-/** Draw, or redraw what changed; it is done when this returns. */
-export function draw(library, place, traces, form) {
-  return library.react(place, traces, form, SETTINGS);
+/** Draw, unless all that is drawn from (``key``), the colours and the width are as they were. */
+export function draw(library, place, key, traces, form) {
+  const now = JSON.stringify([key, colour("card"), place.clientWidth]);
+  if (drawn.get(place) !== now) {
+    drawn.set(place, now);
+    library.react(place, traces, form, SETTINGS);
+  }
 }

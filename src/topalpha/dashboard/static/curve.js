@@ -23,7 +23,7 @@ export function describeCurve(state) {
     top(alpha, state.minimise));
   const more = proved.length > TOLD ? ", and so on along the curve" : "";
   say("curve-summary", `With probability at least ${percent(1 - state.delta)}, all at once: arm ` +
-    `${number(state.certificate ? state.certificate.arm : state.leader)} is ${parts.join(", ")}${more}. ` +
+    `${state.certificate ? state.certificate.arm : state.leader} is ${parts.join(", ")}${more}. ` +
     `The star is what is wanted; down and left is stronger.`);
 }
 
@@ -38,7 +38,7 @@ export function drawCurve(library, state) {
   // What is proved about the top 5% holds for the top 6% as well: steps, and the last one goes on to everything.
   const x = [...proved.map(([alpha]) => 100 * alpha), 100];
   const y = [...proved.map(([, epsilon]) => epsilon), proved.at(-1)[1]];
-  draw(library, place, [
+  draw(library, place, [state.name, proved], [
     {
       type: "scatter", mode: "lines", name: "proved", x, y,
       line: { shape: "hv", color: colour("leader"), width: 3 },

@@ -50,7 +50,7 @@ export function figures(state) {
   say("pulls-note", `Of ${many(state.arms ?? 0, "arm")}; ${count(state.in_flight ?? 0)} in flight; ` +
     `${many(state.unresolved ?? 0, "arm")} still in question. Last change ${time(state.updated)}.`);
   const led = state.leader !== null && state.leader !== undefined;
-  say("leader", led ? `Arm ${count(state.leader)}` : "None yet");
+  say("leader", led ? `Arm ${state.leader}` : "None yet");
   say("leader-note", led ? `Average ${number(state.mean)}; bounds ${number(state.low, "none")} and ` +
     `${number(state.high, "none")}.` : "No arm has been evaluated yet.");
 }

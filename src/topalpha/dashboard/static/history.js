@@ -43,7 +43,7 @@ export function drawHistory(library, state) {
   if (points.length < 2) {
     return;
   }
-  draw(library, place, [{
+  draw(library, place, [state.name, points.length, points.at(-1)], [{
     type: "scatter", mode: "lines", name: "gap",
     x: points.map((point) => point.pulls),
     y: points.map((point) => point.gap),

@@ -5,8 +5,9 @@ import { element, say } from "./page.js";
 import { ARM, LOWER, MEAN, PULLS, UPPER, contests, ranked } from "./state.js";
 import { count, many, number } from "./words.js";
 
-// So many arms are drawn unless all are asked for, and so many get a marker of their own.
+// So many arms are drawn unless all are asked for, and so many get a marker of their own: markers cost most.
 const FEW = 300;
+const MARKED = 120;
 
 let wantsAll = false;
 
@@ -31,12 +32,12 @@ export function describe(state, { order, rivals, leader }) {
   const joint = state.algorithm === "joint-lucb" && state.status === "running"
     ? " This algorithm weighs all arms together, so it may stop before every bar has left the line." : "";
   say("race-summary", `Each bar is what one arm's mean may still be, the ${better} average first, of ` +
-    `${many(order.length, "evaluated arm")}. Arm ${count(state.leader)} leads with an average of ` +
+    `${many(order.length, "evaluated arm")}. Arm ${state.leader} leads with an average of ` +
     `${number(leader[MEAN])}.${line}${joint}`);
 }
 
 /** Which arms are drawn. */
-function shown(order) {
+function shown(order, leader) {
   const button = element("race-all");
   button.hidden = order.length <= FEW;
   button.setAttribute("aria-pressed", String(wantsAll));
@@ -44,7 +45,9 @@ function shown(order) {
     say("race-shown", "");
     return order;
   }
-  say("race-shown", `Drawn: the best ${count(FEW)} of ${many(order.length, "arm")}. The table has them all.`);
+  const rank = order.indexOf(leader);
+  const far = rank < FEW ? "" : ` The leader has rank ${count(rank + 1)} and is not among them.`;
+  say("race-shown", `Drawn: the best ${count(FEW)} of ${many(order.length, "arm")}. The table has them all.${far}`);
   return order.slice(0, FEW);
 }
 
@@ -92,13 +95,13 @@ function extremes(rows) {
 export function drawRace(library, state, { order, leader }) {
   const place = element("race");
   place.hidden = leader === null;
-  const rows = shown(order);
+  const rows = shown(order, leader);
   if (leader === null) {
     return;
   }
   const places = new Map(rows.map((row, index) => [row[ARM], index + 1]));
   const ends = extremes(rows);
-  const few = rows.length <= FEW;
+  const few = rows.length <= MARKED;
   const rivals = rows.filter((row) => contests(state, row));
   const beaten = rows.filter((row) => row[ARM] !== state.leader && !contests(state, row));
   const first = places.has(leader[ARM]) ? [leader] : [];
@@ -128,7 +131,7 @@ export function drawRace(library, state, { order, leader }) {
       }],
     },
   );
-  draw(library, place, traces, form);
+  draw(library, place, [state.name, state.updated, rows.length], traces, form);
 }
 
 /** Let people ask for all arms. */

@@ -7,7 +7,7 @@ const LEAF = 25;
 const PERIOD = 1000;
 
 const COLUMNS = [
-  ["arm", (row) => count(row.arm)],
+  ["arm", (row) => String(row.arm)],
   ["candidate", (row) => row.candidate ?? ""],
   ["pulls", (row) => count(row.pulls)],
   ["mean", (row) => number(row.mean, "none")],

@@ -27,6 +27,9 @@ export function number(value, otherwise = "unknown") {
 
 /** A fraction as a percentage: 0.05 is "5%". */
 export function percent(value) {
+  if (value === null || value === undefined || Number.isNaN(value)) {
+    return "an unknown share";
+  }
   return `${number(100 * value)}%`;
 }
 
