@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 // The page of the dashboard: hears what the server says, and shows it.
 
 import { plotly } from "./charts.js";
@@ -153,12 +152,3 @@ watchRace(() => soon(performance.now()));
 current = chosen();
 stream.follow(current);
 mark("started");
-=======
-const log = document.getElementById("log");
-const found = await (await fetch("/api/searches")).json();
-const name = found.searches.length ? found.searches[0].name : "";
-const stream = new EventSource("/api/stream?name=" + encodeURIComponent(name));
-for (const kind of ["searches", "state", "missing"]) {
-  stream.addEventListener(kind, (event) => { log.textContent = kind + " " + event.data.slice(0, 2000); });
-}
->>>>>>> app-server
