@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from topalpha.dashboard.interim import Overview, candidates, listing
-from topalpha.dashboard.states import overview
+from topalpha.dashboard.states import encode, overview
 from topalpha.storage import Recording, StorageError, read
 
 #: Characters of a candidate that are kept, to be searched and sorted by.
@@ -118,7 +118,7 @@ class Reader:
         try:
             found = listing(self.path)
             for one in found:
-                overview(one)  # whatever is odd about it is to be said here
+                encode(overview(one))  # whatever is odd about it is to be said here
         except ODD as error:
             if not os.path.exists(self.path):
                 return Sight(self.file, missing=True)
