@@ -76,7 +76,7 @@ def number(page, identity="pulls"):
 def shown(page, identity, words):
     """Wait until an element shows these words."""
     page.wait_for_timeout(10)
-    until(lambda: words in page.locator(f"#{identity}").text_content() and visible(page, identity) or pump(page))
+    until(lambda: (words in page.locator(f"#{identity}").text_content() and visible(page, identity)) or pump(page))
 
 
 def visible(page, identity):
