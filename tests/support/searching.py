@@ -11,12 +11,12 @@ import time
 import topalpha
 
 MARKUP = "<script>globalThis.broken = true</script><img src=x onerror='globalThis.broken = true'>"
-LONG = {"alpha": 0.1, "epsilon": 0.01, "delta": 0.05}
+LONG = {"alpha": 0.1, "epsilon": 0.005, "delta": 0.05}
 SHORT = {"alpha": 0.3, "epsilon": 0.3, "delta": 0.2}
 
 
 def draw(rng):
-    return f"{MARKUP} {rng.random():.4f}"
+    return f"{MARKUP} {0.3 + 0.4 * rng.random():.4f}"
 
 
 def pull(candidate, rng):
