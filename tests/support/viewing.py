@@ -100,6 +100,13 @@ def drawn(page):
     until(lambda: moment(page, "topalpha-charts-drawn") is not None or pump(page))
 
 
+def bars(page):
+    """The places of the bars in the race: of beaten arms, of those that contest, and of the leader."""
+    paths = page.evaluate("document.getElementById('race').layout.shapes.slice(0, 3).map(shape => shape.path)")
+    found = [re.findall(r"M([0-9]+),([-0-9.e]+)L[0-9]+,([-0-9.e]+)", path) for path in paths]
+    return [[int(place) for place, low, high in one if low != high] for one in found]
+
+
 def updates(page):
     """Milliseconds that each of the last updates took."""
     return page.evaluate("performance.getEntriesByName('topalpha-update').map(entry => entry.duration)")
