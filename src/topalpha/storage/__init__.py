@@ -20,8 +20,23 @@ Examples
 """
 
 from topalpha.storage.errors import StorageError
+from topalpha.storage.listing import Overview, candidates, listing, stamp
 from topalpha.storage.record import Record
 from topalpha.storage.recording import Failure, Recording, Row, names, read
 from topalpha.storage.store import Storage, post
 
-__all__ = ["Failure", "Record", "Recording", "Row", "Storage", "StorageError", "names", "post", "read"]
+__all__ = [
+    "Failure",
+    "Overview",
+    "Record",
+    "Recording",
+    "Row",
+    "Storage",
+    "StorageError",
+    "candidates",
+    "listing",
+    "names",
+    "post",
+    "read",
+    "stamp",
+]
