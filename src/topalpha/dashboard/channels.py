@@ -17,8 +17,8 @@ def event(kind: str, data: bytes) -> bytes:
 
     Examples
     --------
-    >>> event("missing", b'"gone"')
-    b'event: missing\ndata: "gone"\n\n'
+    >>> event("missing", b"gone")
+    b'event: missing\ndata: gone\n\n'
     """
     return b"event: " + kind.encode() + b"\ndata: " + data + b"\n\n"
 
@@ -90,7 +90,7 @@ class Channel:
             return self.version, list(self._updates)[-behind:]
         if self._whole is None:
             if self._trouble is not None:
-                self._whole = event("missing", encode(self._trouble))
+                self._whole = event("missing", " ".join(self._trouble.split()).encode(errors="backslashreplace"))
             else:
                 self._whole = event("state", encode({**self._figures, "full": True, "rows": cells(self.rows)}))
         return self.version, [self._whole]

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TypeVar
 
 from topalpha.dashboard.channels import Channel, event
-from topalpha.dashboard.reading import ODD, Reader
+from topalpha.dashboard.reading import ODD, Reader, Sight
 from topalpha.dashboard.states import encode
 from topalpha.storage import Row
 
@@ -27,9 +27,18 @@ MOST = 256
 
 
 class Hub:
-    """What is known about the file, and everyone who watches it.
+    r"""What is known about the file, and everyone who watches it.
 
     All reading happens in one thread, and in turn: no two reads overlap, and the event loop never waits for a disk.
+
+    Examples
+    --------
+    >>> async def first(hub):
+    ...     return [event async for event in hub.events(None, False)]
+    >>> hub = Hub("/nowhere.db")
+    >>> hub.close()
+    >>> asyncio.run(first(hub))
+    [b'retry: 1000\n\n']
     """
 
     def __init__(self, path: str) -> None:
@@ -46,59 +55,25 @@ class Hub:
         """What ``work`` gives, in the thread that reads."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
-    async def working(self, work: Callable[[], Answer]) -> Answer:
-        """What ``work`` gives, in a thread that does not keep the reading one from its work."""
-        return await asyncio.to_thread(work)
+    async def refresh(self) -> Sight:
+        """Look at the file once, and wake everyone who waits for a change."""
+        names = [name for name in self.viewers if name is not None]
+        sight, anything = await self.reading(partial(self._look, names))
+        if anything:
+            before, self._changed = self._changed, asyncio.Event()
+            before.set()
+        return sight
 
-    def rows(self, name: str) -> tuple[list[Row], list[str]]:
+    def summary(self, controls: bool) -> bytes:
+        """What was in the file at the last look, as JSON; encoded once for all."""
+        return self._summaries[controls]
+
+    def rows(self, name: str, sight: Sight) -> tuple[list[Row], list[str]]:
         """The figures of the arms of a search and its candidates as text; in the thread that reads."""
         channel = self._channels.get(name)
         followed = channel is not None and channel.seen is not None
         rows = channel.rows if channel is not None and followed else self.reader.recording(name).snapshot
-        return rows, self.reader.texts(self.reader.searches[name], rows[-1].arm + 1 if rows else 0)
-
-    def summary(self, controls: bool) -> bytes:
-        """What is in the file, as JSON; encoded once for all."""
-        return self._summaries[controls]
-
-    async def refresh(self) -> None:
-        """Look at the file once, and tell everyone who waits for a change."""
-        names = [name for name in self.viewers if name is not None]
-        if await self.reading(lambda: self._look(names)):
-            before, self._changed = self._changed, asyncio.Event()
-            before.set()
-
-    def _look(self, names: list[str]) -> bool:
-        reader = self.reader
-        reader.look()
-        summaries = {controls: encode(reader.summary(controls)) for controls in (False, True)}
-        anything = summaries != self._summaries
-        self._summaries = summaries
-        self._channels = {name: self._channels.get(name) or Channel() for name in names}
-        for name, channel in self._channels.items():
-            anything |= self._follow(name, channel)
-        return anything
-
-    def _follow(self, name: str, channel: Channel) -> bool:
-        """Bring a search up to date; whether anything changed."""
-        trouble = self.reader.trouble(name)
-        if trouble is not None:
-            channel.seen = None
-            return channel.fail(trouble)
-        one = self.reader.searches[name]
-        seen = (one.created, one.status, one.updated)
-        if seen == channel.seen:
-            return channel.revive(one.alive())
-        try:
-            found = channel.show(self.reader.recording(name))
-        except ODD as error:
-            return channel.fail(f"The search cannot be read: {self.reader.spoken(error)}.")
-        channel.seen = seen
-        return found
-
-    def _since(self, name: str, version: int) -> tuple[int, list[bytes]]:
-        channel = self._channels.get(name)
-        return (version, []) if channel is None else channel.since(version)
+        return rows, self.reader.texts(sight.searches[name], rows[-1].arm + 1 if rows else 0)
 
     @contextmanager
     def watched(self, name: str | None) -> Iterator[None]:
@@ -113,19 +88,12 @@ class Hub:
             if not self.viewers[name]:
                 del self.viewers[name]
 
-    async def _run(self) -> None:
-        """Look and wait, until nobody watches any more."""
-        while self.viewers and not self.closed:
-            began = time.monotonic()
-            await self.refresh()
-            # However long a look takes, at least as much time is left to others.
-            await asyncio.sleep(max(PERIOD, time.monotonic() - began))
-
     async def events(self, name: str | None, controls: bool) -> AsyncIterator[bytes]:
         """All that a viewer is told, from now on."""
         yield b"retry: 1000\n\n"
+        if not self.closed:
+            await self.refresh()
         summary, version = b"", 0
-        await self.refresh()
         while not self.closed:
             change = self._changed
             messages: list[bytes] = []
@@ -153,5 +121,46 @@ class Hub:
         """End all streams, and the thread that reads."""
         self.close()
         if self._task is not None:
-            await asyncio.gather(self._task, return_exceptions=True)
+            await self._task
         self._thread.shutdown()
+
+    async def _run(self) -> None:
+        """Look and wait, until nobody watches any more."""
+        while self.viewers and not self.closed:
+            began = time.monotonic()
+            await self.refresh()
+            # However long a look takes, as much time is left to others.
+            await asyncio.sleep(max(PERIOD, time.monotonic() - began))
+
+    def _look(self, names: list[str]) -> tuple[Sight, bool]:
+        """What is in the file, and whether anyone has to be told."""
+        sight = self.reader.look()
+        summaries = {controls: encode(sight.summary(controls)) for controls in (False, True)}
+        anything = summaries != self._summaries
+        self._summaries = summaries
+        self._channels = {name: self._channels.get(name) or Channel() for name in names}
+        for name, channel in self._channels.items():
+            anything |= self._follow(name, channel, sight)
+        return sight, anything
+
+    def _follow(self, name: str, channel: Channel, sight: Sight) -> bool:
+        """Bring a search up to date; whether anything changed."""
+        trouble = sight.trouble(name)
+        if trouble is not None:
+            channel.seen = None
+            return channel.fail(trouble)
+        one = sight.searches[name]
+        seen = (one.created, one.status, one.updated)
+        if seen == channel.seen:
+            return channel.revive(one.alive())
+        try:
+            anything = channel.show(self.reader.recording(name))
+        except ODD as error:
+            channel.seen = None
+            return channel.fail(f"The search cannot be read: {self.reader.spoken(error)}.")
+        channel.seen = seen
+        return anything
+
+    def _since(self, name: str, version: int) -> tuple[int, list[bytes]]:
+        channel = self._channels.get(name)
+        return (version, []) if channel is None else channel.since(version)
