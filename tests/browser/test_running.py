@@ -78,7 +78,11 @@ def test_minimising_turns_the_race_around(view, fresh, tmp_path):
         assert "1 arm's lower bound is below it" in text(page, "race-summary")
         assert bars(page) == [[2], [3], [1]]
         until(lambda: page.locator("#arms tbody tr").count() == 3 or pump(page))
-        assert [line.locator("td").first.inner_text() for line in page.locator("#arms tbody tr").all()] == ["0", "2", "1"]
+        assert [line.locator("td").first.inner_text() for line in page.locator("#arms tbody tr").all()] == [
+            "0",
+            "2",
+            "1",
+        ]
 
 
 def test_the_buttons_are_obeyed(view, fresh, tmp_path):
@@ -114,7 +118,7 @@ def test_the_buttons_are_obeyed(view, fresh, tmp_path):
 
 
 def test_without_the_token_the_buttons_say_why(view, running):
-    page = view(running.address)
+    page = view(running.address, apart=True)
     shown(page, "controls-note", "need the token")
     before = len(view.requests)
     for button in ("pause", "stop"):

@@ -18,7 +18,7 @@ TASK = {
 }
 
 # The logs: every arm in turn. One statement each, for a million calls would take longer than all else.
-COUNT = 'WITH RECURSIVE counting(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM counting WHERE n + 1 < ?)'
+COUNT = "WITH RECURSIVE counting(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM counting WHERE n + 1 < ?)"
 ASKS = f'{COUNT} INSERT INTO asks (search, "order", arm, after) SELECT 1, n, n % ?, n FROM counting'
 TELLS = f'{COUNT} INSERT INTO tells (search, "order", sequence, reward) SELECT 1, n, n, (n * 7919) % 2 FROM counting'
 

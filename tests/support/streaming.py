@@ -8,6 +8,7 @@ import time
 from contextlib import contextmanager
 
 import httpx
+
 from topalpha.dashboard.access import Access
 from topalpha.dashboard.serving import Server, bind
 from topalpha.storage import Storage

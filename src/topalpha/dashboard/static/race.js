@@ -58,22 +58,28 @@ function bars(rows, places, [low, high], look) {
     return `M${x},${row[LOWER] ?? low}L${x},${row[UPPER] ?? high}`;
   });
   // A shape has to have a path; one without a length cannot be seen.
-  return { type: "path", path: parts.join("") || `M1,${low}L1,${low}`, layer: "below", line: look };
+  return { type: "path", path: parts.join("") || `M1,${low}L1,${low}`, layer: "between", line: look };
 }
 
-/** Averages: markers where there are few, else one line. */
+const DETAILS = "arm %{customdata[0]}: average %{y:.4g}<br>bounds %{customdata[2]} and %{customdata[3]}" +
+  "<br>%{customdata[1]} evaluations<extra></extra>";
+
+/** Averages: markers that tell about their arms where there are few, else one line. */
 function averages(rows, places, name, few, look) {
-  return {
+  const trace = {
     type: "scatter",
     mode: few ? "markers" : "lines",
     name,
     x: rows.map((row) => places.get(row[ARM])),
     y: rows.map((row) => row[MEAN]),
-    customdata: rows.map((row) => [row[ARM], count(row[PULLS]), number(row[LOWER], "none"), number(row[UPPER], "none")]),
-    hovertemplate: `arm %{customdata[0]}: average %{y:.4g}<br>bounds %{customdata[2]} and %{customdata[3]}` +
-      `<br>%{customdata[1]} evaluations<extra></extra>`,
+    hovertemplate: few ? DETAILS : "rank %{x}: average %{y:.4g}<extra></extra>",
     ...look,
   };
+  if (few) {
+    trace.customdata = rows.map((row) =>
+      [row[ARM], count(row[PULLS]), number(row[LOWER], "none"), number(row[UPPER], "none")]);
+  }
+  return trace;
 }
 
 /** The lowest and the highest end that is known, the line's included: where bars without an end go to. */
