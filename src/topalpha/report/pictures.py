@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -71,17 +70,11 @@ def embedded(axes: Any, title: str, prefix: str) -> str:
     >>> text.startswith('<svg aria-label="Nothing &lt;yet&gt;"'), "http" in text
     (True, False)
     """
-    import matplotlib
-
-    stream = io.StringIO()
-    # Text stays text: it can be read aloud, searched and copied. The salt makes names the same every time.
-    with matplotlib.rc_context({"svg.hashsalt": prefix, "svg.fonttype": "none"}):
-        axes.figure.savefig(stream, format="svg", metadata={"Date": None})
-    root = ElementTree.fromstring(stream.getvalue())
+    root = ElementTree.fromstring(figures.svg(axes))
     _plain(root, prefix)
-    size = {key: root.attrib[key] for key in ("viewBox",)}
+    seen = root.attrib["viewBox"]
     root.attrib.clear()
-    root.attrib.update({"aria-label": title, "role": "img", **size})
+    root.attrib.update({"aria-label": title, "role": "img", "viewBox": seen})
     # What matplotlib says in a style element would be for the whole page.
     root.attrib.update({"stroke-linejoin": "round", "stroke-linecap": "butt"})
     return ElementTree.tostring(root, encoding="unicode")
