@@ -15,7 +15,7 @@ from topalpha.dashboard import access as rules
 from topalpha.dashboard.access import Access
 from topalpha.storage import Storage
 
-NAMES = ("a/b", "?x=1&y", "#1", "<script>alert(1)</script>", "🦊 é", "\"it's\"", "a\nb", "100%", "..", "\\u0041")
+NAMES = ("a/b", "?x=1&y", "#1", "<script>alert(1)</script>", "🦊 é", '"it\'s"', "a\nb", "100%", "..", "\\u0041")
 ROUTES = ("/", "/static/style.css", "/assets/plotly.js", "/api/searches", "/api/stream", "/api/arms?name=first", "/no")
 
 
@@ -170,7 +170,9 @@ def test_what_is_not_the_token_does_not_count(client, header):
 
 def test_tokens_are_compared_in_constant_time(client, monkeypatch):
     compared = []
-    monkeypatch.setattr(rules.secrets, "compare_digest", lambda one, other: compared.append((one, other)) or one == other)
+    monkeypatch.setattr(
+        rules.secrets, "compare_digest", lambda one, other: compared.append((one, other)) or one == other
+    )
     refusal(order(client, headers={"Authorization": "Bearer other"}), 401)
     assert order(client).status_code == 202
     assert len(compared) == 2
@@ -400,9 +402,9 @@ def test_a_file_that_comes_goes_and_is_not_what_it_should_be(path, tmp_path):
     [
         "UPDATE progress SET data = 'no JSON'",
         "UPDATE progress SET data = '[]'",
-        "UPDATE progress SET data = '{\"low\":\"x\",\"pulls\":NaN}'",
+        'UPDATE progress SET data = \'{"low":"x","pulls":NaN}\'',
         "UPDATE searches SET config = '{\"task\":[1]}'",
-        "UPDATE searches SET config = '{\"task\":{\"epsilon\":\"x\"}}'",
+        'UPDATE searches SET config = \'{"task":{"epsilon":"x"}}\'',
         "UPDATE searches SET certificate = '" + "[" * 20000 + "'",
     ],
 )

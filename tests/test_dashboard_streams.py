@@ -45,11 +45,11 @@ def test_first_everything_then_what_changed(path):
         assert update["rows"] == [[1, 7, 0.5, 0.25, 0.75, 0], [3, 0, None, 0.0, 1.0, 1]]
         assert (update["pulls"], update["paused"], update["claims"]) == (9, True, claims)
         record.finish("stopped", CERTIFICATE)
+        assert events.next("searches", lambda data: data["searches"][0]["status"] == "stopped")
         end = events.next("state")
         assert (end["full"], end["rows"], end["status"], end["alive"]) == (False, [], "stopped", False)
         assert end["paused"] is False
         assert end["certificate"] == CERTIFICATE
-        assert events.next("searches", lambda data: data["searches"][0]["status"] == "stopped")
 
 
 def test_the_line_of_a_search_for_small_values():
@@ -76,15 +76,17 @@ def test_a_stream_outlives_its_file(path):
             assert again["full"] is True
             assert len(again["rows"]) == 1
         path.write_bytes(b"x" * 4096)
-        assert "The file cannot be read: path must be an undamaged topalpha file" in events.next("missing")
         assert events.next("searches", lambda data: data["problem"])["searches"] == []
+        assert "The file cannot be read: path must be an undamaged topalpha file" in events.next("missing")
         path.unlink()
         with searching(path, rows=ROWS[:2]):
             assert len(events.next("state")["rows"]) == 2
 
 
 def test_another_file_under_the_same_name(path, tmp_path):
-    with searching(path), serving(path) as client, stream(client, "first") as events:
+    with searching(path):
+        pass
+    with serving(path) as client, stream(client, "first") as events:
         assert len(events.next("state")["rows"]) == 3
         with searching(tmp_path / "other.db", rows=ROWS[:2]):
             pass
@@ -92,17 +94,17 @@ def test_another_file_under_the_same_name(path, tmp_path):
         assert len(events.next("state", lambda data: data["full"])["rows"]) == 2
 
 
-def test_silence_is_noticed_without_a_change_of_the_file(path, monkeypatch):
+def test_silence_is_noticed_without_a_change_of_the_file(path):
     with searching(path) as record, serving(path) as client, stream(client, "first") as events:
         assert events.next("state")["alive"] is True
         with sqlite3.connect(path) as other:
             other.execute("UPDATE progress SET at = at - 4.7")
         other.close()
         began = time.monotonic()
+        assert events.next("searches", lambda data: not data["searches"][0]["alive"])
         silent = events.next("state", lambda data: not data["alive"])
         assert 0.05 < time.monotonic() - began < 2.0
         assert (silent["status"], silent["full"], silent["rows"]) == ("running", False, [])
-        assert events.next("searches")["searches"][0]["alive"] is False
         record.snapshot([], PROGRESS)
         assert events.next("state")["alive"] is True
 
@@ -229,7 +231,8 @@ def test_versions_lead_to_the_present_one():
             shown = {} if data["full"] else shown
             shown |= {row[0]: row[1] for row in data["rows"]}
         assert shown == states[-1]
-        assert len(messages) == (0 if seen == 40 else 40 - seen if 0 < seen and 40 - seen <= channels.KEPT else 1)
+        assert len(messages) <= channels.KEPT
+    assert len(channel.since(37)[1]) == 3
 
 
 def test_too_many_viewers(path, monkeypatch):

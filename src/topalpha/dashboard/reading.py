@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from topalpha.dashboard.interim import Overview, candidates, listing
 from topalpha.dashboard.states import encode, overview
-from topalpha.storage import Recording, StorageError, read
+from topalpha.storage import Overview, Recording, StorageError, candidates, listing, read, stamp
 
 #: Characters of a candidate that are kept, to be searched and sorted by.
 KEPT = 4000
@@ -83,7 +82,7 @@ class Reader:
 
     def look(self) -> Sight:
         """What is there now; read only if the file looks changed, or was not read for a while."""
-        state, now = self._state(), time.monotonic()
+        state, now = self._stamp(), time.monotonic()
         if self._last is None or self._last[0] != state or now - self._last[1] > TRUST:
             self._last = (state, now, self._read())
         return self._last[2]
@@ -132,13 +131,8 @@ class Reader:
         except OSError:
             return None
 
-    def _state(self) -> object:
-        """What changes with nearly every write. Nothing is opened: closing a file would drop SQLite's locks on it."""
-        found: list[object] = []
-        for name in (self.path, self.path + "-wal"):
-            try:
-                status = os.stat(name)
-                found.append((status.st_ino, status.st_size, status.st_mtime_ns))
-            except OSError:
-                found.append(None)
-        return found
+    def _stamp(self) -> object:
+        try:
+            return stamp(self.path)
+        except StorageError:  # reading it will say why
+            return None

@@ -112,17 +112,16 @@ def candidates(path: str | os.PathLike[str], name: str | None, arms: Iterable[in
     return consult(file, look)
 
 
-#: Bytes at the start of SQLite's index of the log that are different after every transaction.
-_HEADER = 48
-
 #: What :func:`stamp` gives: only good for being compared.
 Stamp = tuple[object, ...]
 
 
 def stamp(path: str | os.PathLike[str]) -> Stamp | None:
-    """Something that is different after every change of the file, without opening it; None if there is none.
+    """Something that is different after a change of the file; None if there is none.
 
-    Take it before reading: a change in between is then seen the next time.
+    Take it before reading: a change in between is then seen the next time. Times of files are coarse, so that of two
+    changes within a few milliseconds the second may not show: do not rely on it for longer than a second or so.
+    Nothing is opened, for closing a file of SQLite's drops the locks that this process holds on it.
 
     Examples
     --------
@@ -139,13 +138,7 @@ def stamp(path: str | os.PathLike[str]) -> Stamp | None:
     whole = _status(name)
     if whole is None:
         return None
-    # Times of files are coarse: two writes within a few milliseconds may have one. The index has a count of its own.
-    try:
-        with open(name + "-shm", "rb") as stream:
-            header = stream.read(_HEADER)
-    except OSError:
-        header = b""
-    return whole, _status(name + "-wal"), header
+    return whole, _status(name + "-wal")
 
 
 def _status(name: str) -> tuple[int, int, int] | None:
