@@ -12,16 +12,18 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from click.testing import CliRunner
 from storing import CHILDREN
 
 from topalpha import Session, Task, asearch, aselect, resume, search, select, verify
 from topalpha.audit.survival import draw, reward
+from topalpha.cli import main
 from topalpha.execution import Budget, Calls, run
 from topalpha.execution.budget import Meter
 from topalpha.progress import Progress, Reporter, survey
 from topalpha.proved import proved_claims, strongest
 from topalpha.running import Running, Watch
-from topalpha.storage import listing, post, read
+from topalpha.storage import Storage, listing, post, read
 
 EASY = {"alpha": 0.2, "epsilon": 0.2, "delta": 0.1, "seed": 3, "progress": "none"}
 #: A target that takes far longer than any test.
@@ -357,3 +359,51 @@ def test_lines_are_not_repeated_while_nothing_happens(monkeypatch, caplog):
         for _ in range(3):
             show(progress)
     assert [record.message.split(" · ")[0] for record in caplog.records] == ["paused"]
+
+
+# The command line
+
+
+def told(*arguments, code=0):
+    result = CliRunner().invoke(main, ["control", *map(str, arguments)])
+    assert result.exit_code == code, result.output
+    return result.stdout if code == 0 else result.stderr
+
+
+@pytest.fixture
+def running(path):
+    """Two searches in a file: one at its end, one that someone works on."""
+    search(draw, reward, **EASY, storage=path, name="done", pulls=5)
+    with Storage(path) as storage:
+        record = storage.create("now", {})
+        record.snapshot([], {})
+        yield record
+
+
+def test_the_command_line_tells_the_search_that_runs(path, running):
+    assert told(path, "pause") == "The search 'now' was told: it starts no new pulls until it is told to continue.\n"
+    assert told(path, "continue", "--name", "now") == "The search 'now' was told: it goes on.\n"
+    assert told(path, "stop") == "The search 'now' was told: it ends now, with what is proved.\n"
+    assert running.take_messages() == ["pause", "continue", "stop"]
+
+
+def test_the_command_line_refuses_what_nobody_would_obey(path, running, tmp_path):
+    ended = told(path, "stop", "--name", "done", code=2)
+    words = "topalpha: the search must be running to be told to stop, got 'done', which has ended (pulls)\n"
+    assert ended == words
+    assert "name must be a search in the file, got 'other'" in told(path, "stop", "--name", "other", code=2)
+    assert "'faster' is not one of" in told(path, "faster", code=2)
+    assert "path must exist" in told(tmp_path / "none.db", "stop", code=2)
+    assert running.take_messages() == []
+
+
+def test_the_command_line_knows_a_search_that_is_gone_and_one_that_never_ran(path, monkeypatch):
+    with Storage(path) as storage:
+        record = storage.create("one", {})
+        assert "which has not begun to run by itself" in told(path, "pause", code=2)
+        record.snapshot([], {})
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + 3600.0)
+        assert "got 'one', whose last sign of life is 3,600 seconds old" in told(path, "pause", code=2)
+        storage.create("two", {})
+        assert "name must be given unless the file holds one search" in told(path, "pause", code=2)

@@ -34,7 +34,7 @@ def proved_claims(search: Search, arm: int) -> list[Claim]:
     >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
     >>> search.tell_many([(pull, float(pull.arm == 1)) for pull in search.ask_many(10)])
     >>> [round(claim.epsilon, 2) for claim in proved_claims(search, 1)][:1]
-    [0.5]
+    [0.65]
     """
     algorithm, model = search.algorithm, search.model
     if not algorithm.traits.covered or search.refutation:

@@ -11,11 +11,10 @@ from topalpha.core import SUM
 from topalpha.execution import Budget
 from topalpha.progress import LOGGER, Progress, survey
 from topalpha.session import Session
+from topalpha.storage import CONTINUE, PAUSE, STOP
 
 #: Snapshots, callbacks and control messages are looked after this often, in seconds.
 PERIOD = 0.4
-#: The control messages: start no new pulls for now, go on, and end with what is proved.
-PAUSE, CONTINUE, STOP = "pause", "continue", "stop"
 
 
 @dataclass(frozen=True)

@@ -61,14 +61,14 @@ class Dashboard:
 
     def __init__(self, processes, path):
         self._processes = processes
-        self._path = path
+        self.path = path
         self.port = 0
         self.process = None
         self.start()
 
     def start(self):
         self.process = self._processes.start(
-            *("-m", "topalpha", "dashboard", self._path, "--port", self.port, "--token", TOKEN, "--no-open"),
+            *("-m", "topalpha", "dashboard", self.path, "--port", self.port, "--token", TOKEN, "--no-open"),
             stdout=subprocess.PIPE,
         )
         self.address = self.process.stdout.readline().strip().partition("?")[0]

@@ -19,13 +19,18 @@ Examples
 ([(0, 0)], [(0, 0.75)], [{'rate': 0.1}])
 """
 
+from topalpha.storage.commands import ACTIONS, CONTINUE, PAUSE, STOP, control
 from topalpha.storage.errors import StorageError
-from topalpha.storage.listing import Overview, candidates, listing, stamp
+from topalpha.storage.overview import Overview, candidates, listing, stamp
 from topalpha.storage.record import Record
 from topalpha.storage.recording import Failure, Recording, Row, names, read
 from topalpha.storage.store import Storage, post
 
 __all__ = [
+    "ACTIONS",
+    "CONTINUE",
+    "PAUSE",
+    "STOP",
     "Failure",
     "Overview",
     "Record",
@@ -34,6 +39,7 @@ __all__ = [
     "Storage",
     "StorageError",
     "candidates",
+    "control",
     "listing",
     "names",
     "post",

@@ -26,6 +26,7 @@ export function remember(state) {
 /** Say in words what the chart shows. */
 export function describeHistory(state) {
   const points = histories.get(state.name) ?? [];
+  element("history-card").hidden = points.length < 2 && state.status !== "running";
   if (points.length < 2) {
     say("history-summary", points.length === 0 ? "No gap is known yet." : "No change so far.");
     return;
