@@ -1,7 +1,7 @@
 """All benchmarks, written to benchmarks/results.json: ``make bench``.
 
-``python benchmarks/run.py speed`` (or ``start``, ``table``, ``pulls``, ``practice``) runs one part and leaves the
-others' figures.
+``python benchmarks/run.py speed`` (or ``start``, ``table``, ``pulls``, ``practice``, ``field``, ``dashboard``) runs one
+part and leaves the others' figures.
 """
 
 from __future__ import annotations
