@@ -143,6 +143,14 @@ def test_other_addresses_get_a_token(processes, path):
     assert elsewhere == f"from other machines: {address.replace('127.0.0.1', socket.gethostname())}\n"
 
 
+def test_a_token_out_of_the_environment(processes, path, monkeypatch):
+    monkeypatch.setenv("TOPALPHA_TOKEN", "battery-staple")
+    process = processes.start(*("-m", "topalpha", "dashboard", path, "--port", 0, "--no-open"), stdout=subprocess.PIPE)
+    address = process.stdout.readline().strip()
+    assert "battery" not in address
+    assert httpx.get(address, params={"token": "battery-staple"}).status_code == 303
+
+
 @pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
 def test_loopback_of_version_six(processes, path):
     process = processes.start(

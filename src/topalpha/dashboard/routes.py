@@ -147,7 +147,8 @@ class Routes:
             reason = how if one.status == "running" else f"it stands as {one.status}"
             return refused(409, f"name must be a search that is running, got {name!r} ({reason})")
         try:
-            await hub.reading(partial(post, hub.reader.path, name, action))
+            # It may have to wait for another that writes: those who watch do not.
+            await asyncio.to_thread(post, hub.reader.path, name, action)
         except StorageError as error:
             return refused(503, hub.reader.spoken(error))
         return JSONResponse({"posted": action}, 202)
