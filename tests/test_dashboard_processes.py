@@ -62,7 +62,7 @@ def test_from_before_the_file_to_its_end(processes, path):
             kill(search)
             killed = time.monotonic()
             dead = events.next("state", lambda data: not data["alive"])
-            assert 4.0 < time.monotonic() - killed < 6.5
+            assert 3.5 < time.monotonic() - killed < 7.5
             assert dead["status"] == "running"  # nobody wrote anything else
             assert dead["certificate"] is None
             assert order("stop") == 409
@@ -104,7 +104,7 @@ def test_interrupt_ends_quietly_with_streams_open(processes, path):
             idle.get(dashboard.address)
             began = time.monotonic()
             assert interrupted(dashboard) == 0
-            assert time.monotonic() - began < 2.0
+            assert time.monotonic() - began < 5.0
             with pytest.raises((EOFError, httpx.RemoteProtocolError)):
                 events.next("state")
 

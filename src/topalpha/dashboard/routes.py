@@ -34,7 +34,14 @@ LARGEST_BODY, BODY_PATIENCE = 65536, 5.0
 
 
 def application(hub: Hub, access: Access) -> Starlette:
-    """The server's application."""
+    """The server's application.
+
+    Examples
+    --------
+    >>> found = application(Hub("searches.db"), Access("correct-horse", "127.0.0.1", 8765))
+    >>> [route.path for route in found.routes if route.path.startswith("/api")]
+    ['/api/searches', '/api/stream', '/api/arms', '/api/control']
+    """
     routes = Routes(hub)
 
     @asynccontextmanager
@@ -61,7 +68,13 @@ def application(hub: Hub, access: Access) -> Starlette:
 
 
 class Events(StreamingResponse):
-    """A stream that counts as watched until it ends, in whatever way."""
+    """A stream that counts as watched until it ends, in whatever way.
+
+    Examples
+    --------
+    >>> Events(Hub("searches.db"), None, controls=False).headers["content-type"]
+    'text/event-stream; charset=utf-8'
+    """
 
     def __init__(self, hub: Hub, name: str | None, controls: bool) -> None:
         super().__init__(hub.events(name, controls), media_type="text/event-stream")
@@ -74,7 +87,13 @@ class Events(StreamingResponse):
 
 
 class Routes:
-    """What is answered where; who may ask was settled before."""
+    """What is answered where; who may ask was settled before.
+
+    Examples
+    --------
+    >>> Routes(Hub("folder/searches.db")).hub.reader.file
+    'searches.db'
+    """
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub

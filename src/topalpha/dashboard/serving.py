@@ -118,7 +118,14 @@ def serve(
     token: str | None = None,
     announce: Callable[[Access], None] = lambda access: None,
 ) -> None:
-    """Serve the dashboard of a file until Ctrl-C; ``announce`` is called once it can be reached."""
+    """Serve the dashboard of a file until Ctrl-C; ``announce`` is called once it can be reached.
+
+    Examples
+    --------
+    >>> serve("/")
+    Traceback (most recent call last):
+    topalpha.storage.errors.StorageError: path must name a file, got '/' (a directory)
+    """
     resolve(path)
     secret = new_token(token)
     assets.plotly()
