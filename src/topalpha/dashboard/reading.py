@@ -1,0 +1,138 @@
+"""The file as it was last read: one reader for everyone who looks."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from topalpha.dashboard.states import encode, overview
+from topalpha.storage import Overview, Recording, StorageError, candidates, listing, read, stamp
+
+#: Characters of a candidate that are kept, to be searched and sorted by.
+KEPT = 4000
+#: Seconds after which the file is read although it looks as before: times of files are coarse.
+TRUST = 1.0
+#: What a file may lead to that is not what it should be, though SQLite is content with it.
+ODD = (TypeError, ValueError, KeyError, RecursionError, OSError)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What was in the file at one moment.
+
+    Attributes
+    ----------
+    file
+        Its name, without the folder: that is nobody's business on a network.
+    missing, problem
+        Whether there was no file, and what was wrong with it, in one sentence.
+    searches
+        By name, in the order in which they were created.
+
+    Examples
+    --------
+    >>> Sight("searches.db", missing=True).trouble("first")
+    "There is no file 'searches.db' yet; it is shown as soon as it is there."
+    """
+
+    file: str
+    missing: bool = False
+    problem: str | None = None
+    searches: Mapping[str, Overview] = field(default_factory=dict)
+
+    def trouble(self, name: str | None) -> str | None:
+        """Why a search cannot be shown, in one sentence; None if it can."""
+        if self.missing:
+            return f"There is no file {self.file!r} yet; it is shown as soon as it is there."
+        if self.problem is not None:
+            return f"The file cannot be read: {self.problem}."
+        if name is not None and name not in self.searches:
+            return f"There is no search {name!r} in {self.file!r}."
+        return None
+
+    def summary(self, controls: bool) -> dict[str, Any]:
+        """What ``/api/searches`` says."""
+        return {
+            "file": self.file,
+            "missing": self.missing,
+            "problem": self.problem,
+            "controls": controls,
+            "searches": [overview(one) for one in self.searches.values()],
+        }
+
+
+class Reader:
+    """One file of searches. Calls must not overlap: the dashboard makes them all in one thread.
+
+    Examples
+    --------
+    >>> Reader("/nowhere.db").look()
+    Sight(file='nowhere.db', missing=True, problem=None, searches={})
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.file = Path(path).name
+        self._last: tuple[object, float, Sight] | None = None
+        self._texts: dict[tuple[object, str, str], list[str]] = {}
+
+    def look(self) -> Sight:
+        """What is there now; read only if the file looks changed, or was not read for a while."""
+        state, now = self._stamp(), time.monotonic()
+        if self._last is None or self._last[0] != state or now - self._last[1] > TRUST:
+            self._last = (state, now, self._read())
+        return self._last[2]
+
+    def recording(self, name: str) -> Recording:
+        """A search and the figures of its arms."""
+        return read(self.path, name, log=False)
+
+    def texts(self, one: Overview, arms: int) -> list[str]:
+        """The candidates of the first arms, as text; those that were read before are not read again."""
+        key = (self._identity(), one.name, one.created)
+        self._texts = {other: texts for other, texts in self._texts.items() if other[0] == key[0]}
+        known = self._texts.setdefault(key, [])
+        if len(known) < arms:
+            found = candidates(self.path, one.name, range(len(known), arms))
+            while len(known) in found:
+                known.append(found[len(known)][: KEPT + 1])
+        return known
+
+    def spoken(self, error: BaseException) -> str:
+        """What went wrong, in one sentence, without the folder that the file lies in."""
+        if not isinstance(error, ValueError | OSError):
+            error = StorageError(f"path must be an undamaged topalpha file, got {self.path!r} ({error!r})")
+        text = str(error)
+        for whole in (os.path.realpath(self.path), self.path):
+            text = text.replace(whole, self.file)
+        return " ".join(text.split())
+
+    def _read(self) -> Sight:
+        if not os.path.exists(self.path):
+            return Sight(self.file, missing=True)
+        try:
+            found = listing(self.path)
+            for one in found:
+                encode(overview(one))  # whatever is odd about it is to be said here
+        except ODD as error:
+            if not os.path.exists(self.path):
+                return Sight(self.file, missing=True)
+            return Sight(self.file, problem=self.spoken(error))
+        return Sight(self.file, searches={one.name: one for one in found})
+
+    def _identity(self) -> object:
+        """Which file it is: another one may take its name."""
+        try:
+            return os.stat(self.path).st_ino
+        except OSError:
+            return None
+
+    def _stamp(self) -> object:
+        try:
+            return stamp(self.path)
+        except StorageError:  # reading it will say why
+            return None

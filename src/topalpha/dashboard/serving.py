@@ -1,0 +1,135 @@
+"""A server from its first address to Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from topalpha.dashboard import assets
+from topalpha.dashboard.access import ANY, Access, new_token
+from topalpha.dashboard.routes import application
+from topalpha.dashboard.watching import Hub
+from topalpha.storage.files import resolve
+from topalpha.validate import require
+
+#: Seconds that streams have to end by themselves, and between two looks whether they have.
+GRACE, TICK = 0.5, 0.02
+#: Bytes in the head of a request, at most: names of searches may be long.
+LONGEST_HEAD = 65536
+_OWN = "be a name or an address of this machine"
+#: What the system says where an address is not one of its own.
+_NOT_HERE = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
+
+
+class Server(uvicorn.Server):
+    """The server of a file. It ends its streams when it ends: they would go on for ever, and be waited for.
+
+    Examples
+    --------
+    >>> server = Server("searches.db", Access("correct-horse", "127.0.0.1", 8765))
+    >>> server.hub.viewers.total()
+    0
+    """
+
+    def __init__(self, path: str, access: Access) -> None:
+        self.hub = Hub(path)
+        super().__init__(
+            uvicorn.Config(
+                application(self.hub, access),
+                http="h11",
+                ws="none",
+                loop="asyncio",
+                lifespan="on",
+                log_config=None,
+                log_level="error",
+                access_log=False,  # it would hold tokens
+                proxy_headers=False,
+                server_header=False,
+                h11_max_incomplete_event_size=LONGEST_HEAD,
+            )
+        )
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams, drop whoever does not even read that, then end as servers do."""
+        self.hub.close()
+        for _ in range(round(GRACE / TICK)):
+            if not self.hub.viewers:
+                break
+            await asyncio.sleep(TICK)
+        for connection in list(self.server_state.connections):
+            if self.hub.viewers and connection.transport is not None:
+                connection.transport.abort()
+        await super().shutdown(sockets)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0 takes any that is free.
+
+    Examples
+    --------
+    >>> listener = bind("127.0.0.1", 0)
+    >>> listener.getsockname()[1] > 0
+    True
+    >>> listener.close()
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError):
+        found = []
+    require(bool(found) and host != "", "host", _OWN, host)
+    family, kind, protocol, _, address = found[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        # A port that was used a moment ago is free again; one that is in use is not.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        is_host = error.errno in _NOT_HERE
+        said = f"host must {_OWN}, got {host!r}" if is_host else f"port must be free to use, got {port}"
+        raise ValueError(f"{said} ({error.strerror})") from error
+    return listener
+
+
+def addresses(access: Access, shown: bool) -> list[str]:
+    """Where the page is: first the address for this machine, with the token if that is to be shown.
+
+    Examples
+    --------
+    >>> addresses(Access("correct-horse", "127.0.0.1", 8765, "127.0.0.1"), shown=True)
+    ['http://127.0.0.1:8765/?token=correct-horse']
+    """
+    hosts = [access.address]
+    if access.address in ANY:
+        hosts = ["127.0.0.1" if access.address == "0.0.0.0" else "::1", socket.gethostname()]
+    end = f":{access.port}/" + (f"?token={access.token}" if shown else "")
+    return [f"http://{f'[{host}]' if ':' in host else host}{end}" for host in hosts]
+
+
+def serve(
+    path: str,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    token: str | None = None,
+    announce: Callable[[Access], None] = lambda access: None,
+) -> None:
+    """Serve the dashboard of a file until Ctrl-C; ``announce`` is called once it can be reached.
+
+    Examples
+    --------
+    >>> serve("/")
+    Traceback (most recent call last):
+    topalpha.storage.errors.StorageError: path must name a file, got '/' (a directory)
+    """
+    resolve(path)
+    secret = new_token(token)
+    assets.plotly()
+    with bind(host, port) as listener:
+        access = Access.at(listener, secret, host)
+        announce(access)
+        Server(path, access).run([listener])

@@ -1,0 +1,68 @@
+"""A real browser, a real server and real searches."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import chromium
+import pytest
+from dashboards import Dashboard, Processes
+from playwright.sync_api import sync_playwright
+from viewing import Viewer
+
+
+@pytest.fixture(scope="package")
+def browser():
+    path = chromium.needed()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(chromium.FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="package")
+def context(browser):
+    """One for all pages, so that the chart library is compiled once."""
+    with browser.new_context(reduced_motion="reduce") as context:
+        yield context
+
+
+@pytest.fixture(scope="package")
+def processes(browser):
+    """Processes that several tests look at."""
+    found = Processes()
+    yield found
+    found.end()
+
+
+@pytest.fixture
+def fresh(browser):
+    """Processes of one test alone."""
+    found = Processes()
+    yield found
+    found.end()
+
+
+@pytest.fixture(scope="package")
+def running(processes, tmp_path_factory):
+    """A dashboard on a file with a search that goes on for minutes; tests only look at it."""
+    path = tmp_path_factory.mktemp("running") / "searches.db"
+    processes.search(path)
+    return Dashboard(processes, path)
+
+
+@pytest.fixture
+def view(context, fresh):
+    """Opens pages; afterwards none of them may have complained, nor asked anyone else for anything.
+
+    It comes after ``fresh``, so that what it looks at is still there when it is judged.
+    """
+    viewer = Viewer(context)
+    yield viewer
+    try:
+        if folder := os.environ.get("TOPALPHA_PICTURES"):
+            viewer.photograph(Path(folder), os.environ["PYTEST_CURRENT_TEST"])
+        viewer.judge()
+    finally:
+        viewer.close()
