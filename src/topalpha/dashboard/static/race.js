@@ -25,10 +25,11 @@ export function describe(state, { order, rivals, leader }) {
     return;
   }
   const better = state.minimise ? "smallest" : "largest";
-  const side = state.minimise ? "lower bound is below" : "upper bound is above";
+  const [end, side] = state.minimise ? ["lower bound", "below"] : ["upper bound", "above"];
+  const over = rivals.length > 1 ? `the ${end}s of ${count(rivals.length)} other arms are ${side} it` :
+    `${rivals.length === 1 ? "1 other" : "no other"} arm's ${end} is ${side} it`;
   const line = state.line === null ? "" : ` The dashed line is the leader's ${state.minimise ? "upper bound minus" :
-    "lower bound plus"} epsilon, ${number(state.line)}: ${rivals.length === 0 ? "no other arm's" :
-    `${count(rivals.length)} ${rivals.length === 1 ? "arm's" : "arms'"}`} ${side} it.`;
+    "lower bound plus"} epsilon, ${number(state.line)}: ${over}.`;
   const joint = state.algorithm === "joint-lucb" && state.status === "running"
     ? " This algorithm weighs all arms together, so it may stop before every bar has left the line." : "";
   say("race-summary", `Each bar is what one arm's mean may still be, the ${better} average first, of ` +
@@ -102,15 +103,17 @@ export function drawRace(library, state, { order, leader }) {
   }
   const places = new Map(rows.map((row, index) => [row[ARM], index + 1]));
   const ends = extremes(rows, state.line);
-  const few = rows.length <= MARKED;
+  // Bars leave as much room between them as they take, and markers are for those who can see them apart.
+  const room = (place.clientWidth - 80) / rows.length;
+  const few = rows.length <= MARKED && room > 5;
   const rivals = rows.filter((row) => contests(state, row));
   const beaten = rows.filter((row) => row[ARM] !== state.leader && !contests(state, row));
   const first = places.has(leader[ARM]) ? [leader] : [];
-  const wide = rows.length <= 100 ? 2 : 1;
+  const wide = Math.min(Math.max(room / 3, 0.5), 2);
   const shapes = [
     bars(beaten, places, ends, { color: colour("other"), width: wide }),
-    bars(rivals, places, ends, { color: colour("rival"), width: few ? wide + 1 : wide }),
-    bars(first, places, ends, { color: colour("leader"), width: 6 }),
+    bars(rivals, places, ends, { color: colour("rival"), width: 1.5 * wide }),
+    bars(first, places, ends, { color: colour("leader"), width: Math.min(Math.max(room, 3), 6) }),
   ];
   if (state.line !== null) {
     shapes.push({
