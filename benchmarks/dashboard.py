@@ -5,6 +5,7 @@ With a FILE, that file is made (or used, if it is there) and kept: ``topalpha da
 
 from __future__ import annotations
 
+import http.client
 import json
 import random
 import subprocess
@@ -28,6 +29,8 @@ ARMS, PULLS = 10_000, 1_000_000
 FEW = 100
 #: Seconds between two snapshots, as a search takes them.
 PERIOD = 0.4
+#: How many watch at once.
+VIEWERS = 3
 
 
 def rows(rng: random.Random, arms: Sequence[int], pulls: int) -> list[tuple[int, int, float, float, float, int]]:
@@ -99,25 +102,29 @@ def served(path: Path) -> Iterator[httpx.Client]:
 
 
 class Viewer(threading.Thread):
-    """Reads a stream, and notes when each state arrived and how large it was."""
+    """Reads a stream until it ends, and notes when each state had arrived and how large it was."""
 
     def __init__(self, client: httpx.Client) -> None:
         super().__init__(daemon=True)
-        self._client = client
+        self._connection = http.client.HTTPConnection(client.base_url.host, client.base_url.port or 80)
         self.arrived: dict[int, tuple[float, int]] = {}
-        self.over = False
 
     def run(self) -> None:
-        """Until it is told that it is over."""
-        with self._client.stream("GET", "/api/stream", params={"name": "large"}) as response:
-            state = False
-            for line in response.iter_lines():
-                if self.over:
-                    return
-                if line.startswith("data: ") and state:
-                    now, pulls = time.time(), line.partition('"pulls":')[2].partition(",")[0]
-                    self.arrived.setdefault(int(pulls), (now, len(line)))
-                state = line == "event: state" or (state and not line.startswith("event: "))
+        """One event after another."""
+        self._connection.request("GET", "/api/stream?name=large")
+        response, parts = self._connection.getresponse(), [b""]
+        while part := response.read1(1 << 20):
+            parts.append(part)
+            if b"\n\n" not in parts[-2][-1:] + part:
+                continue
+            now = time.time()
+            *events, rest = b"".join(parts).split(b"\n\n")
+            for event in events:
+                if event.startswith(b"event: state"):
+                    pulls = event.partition(b'"pulls":')[2].partition(b",")[0]
+                    self.arrived.setdefault(int(pulls), (now, len(event)))
+            parts = [rest]
+        self._connection.close()
 
 
 def writer(path: Path, changing: int, seconds: float) -> dict[str, Any]:
@@ -131,20 +138,20 @@ def first_requests(client: httpx.Client, repeat: int) -> dict[str, Any]:
     """What a browser asks for when the page is opened, and what a person asks for later."""
     found: dict[str, Any] = {}
 
-    def timed(name: str, route: str, **parameters: Any) -> None:
+    def timed(what: str, route: str, **parameters: Any) -> None:
         spent, size = [], 0
         for _ in range(repeat):
             begin = time.perf_counter()
             with client.stream("GET", route, params=parameters) as response:
-                if name.startswith("first byte"):
+                if what.startswith("first byte"):
                     next(response.iter_raw(1))
-                elif name == "whole state":
+                elif what == "whole state":
                     lines = iter(response.iter_lines())
                     size = next(len(line) for line in lines if '"full":true' in line)
                 else:
                     size = len(response.read())
             spent.append(1000.0 * (time.perf_counter() - begin))
-        found[name] = spread(spent) | ({"bytes": size} if size else {})
+        found[what] = spread(spent) | ({"bytes": size} if size else {})
 
     timed("first byte of the page", "/")
     timed("list of searches", "/api/searches")
@@ -154,7 +161,7 @@ def first_requests(client: httpx.Client, repeat: int) -> dict[str, Any]:
     return found
 
 
-def updates(path: Path, changing: int, seconds: float, viewers: int = 3) -> dict[str, Any]:
+def updates(path: Path, changing: int, seconds: float, viewers: int = VIEWERS) -> dict[str, Any]:
     """From the commit of a snapshot to its arrival at the slowest of several viewers, and what the writer can do."""
     with served(path) as client:
         watching = [Viewer(client) for _ in range(viewers)]
@@ -164,41 +171,49 @@ def updates(path: Path, changing: int, seconds: float, viewers: int = 3) -> dict
             time.sleep(0.05)
         wrote = writer(path, changing, seconds)
         time.sleep(1.0)
-        for one in watching:
-            one.over = True
+    for one in watching:
+        one.join()
     spent, sizes = [], []
     for pulls, at in wrote["commits"]:
         arrivals = [one.arrived[pulls] for one in watching if pulls in one.arrived]
         if len(arrivals) == viewers:
             spent.append(1000.0 * (max(when for when, _ in arrivals) - at))
-            sizes.append(arrivals[0][1])
-    return {
-        "snapshots": len(wrote["commits"]),
-        "arrived": len(spent),
-        "milliseconds": spread(spent),
-        "bytes": spread([float(size) for size in sizes]),
-        "pulls_a_second": wrote["pulls"] / wrote["seconds"],
-    }
+            sizes.append(float(arrivals[0][1]))
+    pace = wrote["pulls"] / wrote["seconds"]
+    return {"snapshots": len(wrote["commits"]), "milliseconds": spent, "bytes": sizes, "pulls_a_second": pace}
 
 
-def measure(path: Path | None = None, repeat: int = 15, seconds: float = 8.0) -> dict[str, Any]:
+def together(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Several runs as one."""
+    spent, sizes = ([one for run in runs for one in run[key]] for key in ("milliseconds", "bytes"))
+    snapshots = sum(run["snapshots"] for run in runs)
+    return {"snapshots": snapshots, "arrived": len(spent), "milliseconds": spread(spent), "bytes": spread(sizes)}
+
+
+def measure(path: Path | None = None, repeat: int = 15, turns: int = 4, seconds: float = 4.0) -> dict[str, Any]:
     """All figures, in milliseconds."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "large.db" if path is None else path
         if not file.exists():
             make(file)
         with served(file) as client:
-            found: dict[str, Any] = {"milliseconds": first_requests(client, repeat)}
-        # Alternating, as the machine's own pace changes: the writer alone, and with viewers.
-        alone, watched = [], []
-        for _ in range(3):
-            alone.append(writer(file, FEW, seconds / 2)["pulls"] / (seconds / 2))
-            found[f"{FEW} arms change"] = updates(file, FEW, seconds / 2)
-            watched.append(found[f"{FEW} arms change"].pop("pulls_a_second"))
-        found["all arms change"] = updates(file, ARMS, seconds)
-        found["pulls_a_second"] = {"alone": spread(alone), "watched by 3": spread(watched)}
-        found["arms"], found["pulls"] = ARMS, PULLS
-    return found
+            first = first_requests(client, repeat)
+        alone: list[float] = []
+        few: list[dict[str, Any]] = []
+        every: list[dict[str, Any]] = []
+        for _ in range(turns):  # in turn, as the machine's own pace changes
+            alone.append(writer(file, FEW, seconds)["pulls"] / seconds)
+            few.append(updates(file, FEW, seconds))
+            every.append(updates(file, ARMS, seconds))
+    return {
+        "arms": ARMS,
+        "pulls": PULLS,
+        "milliseconds": first,
+        "some arms change": {"arms": FEW, **together(few)},
+        "all arms change": together(every),
+        "pulls_a_second": {"alone": spread(alone), "watched": spread([one["pulls_a_second"] for one in few])},
+        "viewers": VIEWERS,
+    }
 
 
 if __name__ == "__main__":

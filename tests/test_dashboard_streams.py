@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import ExitStack
 
+import httpx
 import pytest
 from dashboards import until
 from streaming import PROGRESS, ROWS, TASK, fill, searching, serving, stream
@@ -103,7 +104,7 @@ def test_silence_is_noticed_without_a_change_of_the_file(path):
         began = time.monotonic()
         assert events.next("searches", lambda data: not data["searches"][0]["alive"])
         silent = events.next("state", lambda data: not data["alive"])
-        assert 0.05 < time.monotonic() - began < 2.0
+        assert 0.05 < time.monotonic() - began < 5.0
         assert (silent["status"], silent["full"], silent["rows"]) == ("running", False, [])
         record.snapshot([], PROGRESS)
         assert events.next("state")["alive"] is True
@@ -203,7 +204,7 @@ def test_a_slow_viewer_holds_up_nobody_and_catches_up(path):
                 began = time.monotonic()
                 assert len(events.next("state", lambda data, pulls=pulls: data["pulls"] == pulls)["rows"]) == 10_000
                 longest = max(longest, time.monotonic() - began)
-            assert longest < 2.0
+            assert longest < 5.0
             slow.settimeout(10.0)
             received = b""
             while b'"pulls":25,' not in received[-600_000:] or not received.endswith(b"\n\n\r\n"):
@@ -256,3 +257,22 @@ def test_ten_thousand_arms_are_told_in_time():
         channel.since(pulls - 1)
         spent.append(time.process_time() - began)
     assert sorted(spent[1:])[2] < 0.2
+
+
+def test_an_error_of_ours_ends_the_stream_and_the_next_one_works(path, monkeypatch, caplog):
+    """Nobody is left with a stream that says nothing for ever."""
+    monkeypatch.setattr(watching, "HEARTBEAT", 0.1)
+    with searching(path) as record, serving(path) as client:
+        hub = client.server.hub
+        look = hub.reader.look
+        with stream(client, "first") as events:
+            events.next("state")
+            monkeypatch.setattr(hub.reader, "look", lambda: 1 / 0)
+            with pytest.raises((EOFError, httpx.RemoteProtocolError)):
+                events.next("missing")
+        monkeypatch.setattr(hub.reader, "look", look)
+        with stream(client, "first") as events:
+            events.next("state")
+            record.snapshot([(0, 9, 0.5, 0.2, 0.7, 0)], PROGRESS)
+            assert events.next("state")["rows"] == [[0, 9, 0.5, 0.2, 0.7, 0]]
+    assert "ZeroDivisionError" in caplog.text

@@ -19,7 +19,7 @@ from topalpha.storage import Row
 Answer = TypeVar("Answer")
 
 #: Seconds between two looks at the file.
-PERIOD = 0.1
+PERIOD = 0.05
 #: Seconds after which a silent stream says that it is still there.
 HEARTBEAT = 10.0
 #: So many may watch at once: more are more likely a mistake than people.
@@ -49,6 +49,7 @@ class Hub:
         self._thread = ThreadPoolExecutor(1, "topalpha-dashboard")
         self._changed = asyncio.Event()
         self._summaries: dict[bool, bytes] = {}
+        self._summarised: object = None
         self._task: asyncio.Task[None] | None = None
 
     async def reading(self, work: Callable[[], Answer]) -> Answer:
@@ -110,6 +111,7 @@ class Hub:
             try:
                 await asyncio.wait_for(change.wait(), HEARTBEAT)
             except TimeoutError:
+                self._check()
                 yield b": still here\n\n"
 
     def close(self) -> None:
@@ -121,7 +123,7 @@ class Hub:
         """End all streams, and the thread that reads."""
         self.close()
         if self._task is not None:
-            await self._task
+            await asyncio.wait([self._task])
         self._thread.shutdown()
 
     async def _run(self) -> None:
@@ -132,16 +134,29 @@ class Hub:
             # However long a look takes, as much time is left to others.
             await asyncio.sleep(max(PERIOD, time.monotonic() - began))
 
+    def _check(self) -> None:
+        """Raise what ended the looking, so that the stream ends too: the viewer comes again, and it begins anew."""
+        if self._task is not None and self._task.done() and (error := self._task.exception()) is not None:
+            raise RuntimeError("the file is not looked after") from error
+
     def _look(self, names: list[str]) -> tuple[Sight, bool]:
         """What is in the file, and whether anyone has to be told."""
         sight = self.reader.look()
-        summaries = {controls: encode(sight.summary(controls)) for controls in (False, True)}
-        anything = summaries != self._summaries
-        self._summaries = summaries
+        anything = self._summarise(sight)
         self._channels = {name: self._channels.get(name) or Channel() for name in names}
         for name, channel in self._channels.items():
             anything |= self._follow(name, channel, sight)
         return sight, anything
+
+    def _summarise(self, sight: Sight) -> bool:
+        """Bring the list of searches up to date; whether anything changed. Who is alive changes with time alone."""
+        summarised = (sight, [one.alive() for one in sight.searches.values()])
+        if summarised == self._summarised:
+            return False
+        summaries = {controls: encode(sight.summary(controls)) for controls in (False, True)}
+        anything = summaries != self._summaries
+        self._summaries, self._summarised = summaries, summarised
+        return anything
 
     def _follow(self, name: str, channel: Channel, sight: Sight) -> bool:
         """Bring a search up to date; whether anything changed."""
