@@ -43,7 +43,8 @@ function shown(order, leader) {
   button.hidden = order.length <= FEW;
   button.setAttribute("aria-pressed", String(wantsAll));
   if (order.length <= FEW || wantsAll) {
-    say("race-shown", "");
+    say("race-shown", order.length <= FEW ? "" :
+      `Drawn: all ${many(order.length, "arm")}; neighbours that would share a pixel are one bar.`);
     return order;
   }
   const rank = order.indexOf(leader);
@@ -53,11 +54,22 @@ function shown(order, leader) {
 }
 
 /** Bars as one shape: one path on the screen, however many arms there are. A trace with gaps would make one for each. */
-function bars(rows, places, [low, high], look) {
-  const parts = rows.map((row) => {
-    const x = places.get(row[ARM]);
-    return `M${x},${row[LOWER] ?? low}L${x},${row[UPPER] ?? high}`;
-  });
+function bars(rows, places, [low, high], step, look) {
+  const parts = [];
+  let [column, at, bottom, top] = [null, 0, 0, 0];
+  const finish = () => column !== null && parts.push(`M${at},${bottom}L${at},${top}`);
+  for (const row of rows) {
+    const place = places.get(row[ARM]);
+    const [lower, upper] = [row[LOWER] ?? low, row[UPPER] ?? high];
+    if (Math.floor(place / step) === column) {
+      bottom = Math.min(bottom, lower);
+      top = Math.max(top, upper);
+    } else {
+      finish();
+      [column, at, bottom, top] = [Math.floor(place / step), place, lower, upper];
+    }
+  }
+  finish();
   // A shape has to have a path; one without a length cannot be seen.
   return { type: "path", path: parts.join("") || `M1,${low}L1,${low}`, layer: "between", line: look };
 }
@@ -106,14 +118,15 @@ export function drawRace(library, state, { order, leader }) {
   // Bars leave as much room between them as they take, and markers are for those who can see them apart.
   const room = (place.clientWidth - 80) / rows.length;
   const few = rows.length <= MARKED && room > 5;
+  const step = Math.max(1, Math.floor(1 / room));
   const rivals = rows.filter((row) => contests(state, row));
   const beaten = rows.filter((row) => row[ARM] !== state.leader && !contests(state, row));
   const first = places.has(leader[ARM]) ? [leader] : [];
   const wide = Math.min(Math.max(room / 3, 0.5), 2);
   const shapes = [
-    bars(beaten, places, ends, { color: colour("other"), width: wide }),
-    bars(rivals, places, ends, { color: colour("rival"), width: 1.5 * wide }),
-    bars(first, places, ends, { color: colour("leader"), width: Math.min(Math.max(room, 3), 6) }),
+    bars(beaten, places, ends, step, { color: colour("other"), width: wide }),
+    bars(rivals, places, ends, step, { color: colour("rival"), width: 1.5 * wide }),
+    bars(first, places, ends, 1, { color: colour("leader"), width: Math.min(Math.max(room, 3), 6) }),
   ];
   if (state.line !== null) {
     shapes.push({
@@ -124,7 +137,7 @@ export function drawRace(library, state, { order, leader }) {
   const traces = [
     few
       ? averages(beaten, places, "others", true, { marker: { color: colour("other"), size: 5 } })
-      : averages(rows, places, "average", false, { line: { color: colour("text"), width: 1.5 } }),
+      : averages(rows.filter((_, index) => index % step === 0), places, "average", false, { line: { color: colour("text"), width: 1.5 } }),
     averages(few ? rivals : [], places, "contest the leader", true, {
       marker: { color: colour("card"), size: 7, symbol: "circle", line: { color: colour("rival"), width: 2 } },
     }),
