@@ -55,6 +55,8 @@ def test_a_killed_server(view, fresh, tmp_path):
     dashboard.kill()
     shown(page, "notice", "connection to the dashboard is lost")
     assert text(page, "connection") == "Connection lost"
+    assert page.locator("#pause").get_attribute("aria-disabled") == "true"
+    assert "connection" in text(page, "controls-note")
     before = number(page)
     dashboard.start()
     shown(page, "connection", "Connected")

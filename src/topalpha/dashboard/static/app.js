@@ -2,7 +2,7 @@
 
 import { plotly } from "./charts.js";
 import { showCertificate } from "./certificate.js";
-import { showControls, watchControls } from "./controls.js";
+import { connect, showControls, watchControls } from "./controls.js";
 import { describeCurve, drawCurve } from "./curve.js";
 import { figures, heading } from "./figures.js";
 import { describeHistory, drawHistory, remember } from "./history.js";
@@ -75,6 +75,7 @@ const stream = new Stream({
   connected() {
     say("connection", "Connected");
     element("connection").dataset.state = "connected";
+    connect(true);
     if (wasLost) {
       notice("");
       announce("The connection is back.");
@@ -87,7 +88,9 @@ const stream = new Stream({
   lost() {
     say("connection", "Connection lost");
     element("connection").dataset.state = "lost";
+    connect(false);
     if (!wasLost) {
+      announce("");
       notice("The connection to the dashboard is lost. This page tries again by itself; what it shows may be old.");
     }
     wasLost = true;

@@ -8,10 +8,14 @@ const DOING = { pause: "Pausing …", continue: "Going on …", stop: "Stopping 
 
 let state = null;
 let holdsToken = false;
+let connected = true;
 let sent = null;
 
 /** Why the buttons may not be pressed; nothing if they may. */
 function obstacle() {
+  if (!connected) {
+    return "The connection to the dashboard is lost, so nothing can be sent.";
+  }
   if (state.status !== "running") {
     return "The search has ended; there is nothing to control.";
   }
@@ -88,6 +92,14 @@ async function send(action) {
     }, PATIENCE);
   }
   showControls(state, holdsToken);
+}
+
+/** Whether anything can be sent. */
+export function connect(isThere) {
+  connected = isThere;
+  if (state !== null) {
+    showControls(state, holdsToken);
+  }
 }
 
 /** Listen to the buttons. */
