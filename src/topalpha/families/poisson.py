@@ -108,7 +108,7 @@ class Poisson(NamedTuple):
         return self.divergence(self.chernoff_point(one, other), max(one, other))
 
     def kappa(self, epsilon: float) -> float:
-        """inf{d(x, y) : |x - y| >= epsilon / 2} over means of at most ``highest``; 0 without one.
+        """``inf{d(x, y) : |x - y| >= epsilon / 2}`` over means of at most ``highest``; 0 without one.
 
         At a given distance the divergence falls as the means rise, so the infimum is at the top: with M = highest and
         r = epsilon / (2M), the pair (M - epsilon/2, M) costs M (r + (1-r) ln(1-r)), less than the pair reversed.
