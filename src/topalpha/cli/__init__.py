@@ -14,6 +14,7 @@ from topalpha import __version__
 from topalpha.cli.audit import audit
 from topalpha.cli.bounds import bounds
 from topalpha.cli.compare import compare
+from topalpha.cli.dashboard import dashboard
 from topalpha.cli.demo import demo
 from topalpha.cli.listing import listing
 from topalpha.cli.plan import plan
@@ -40,7 +41,7 @@ def main(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-_PRACTICE = (demo, plan, run, resume, show, verify, export, scores)
+_PRACTICE = (demo, plan, run, resume, show, dashboard, verify, export, scores)
 _RESEARCH = (simulate, compare, table1, bounds, audit, listing)
 for _command in (*_PRACTICE, *_RESEARCH):
     main.add_command(_command)

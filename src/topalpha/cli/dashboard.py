@@ -1,0 +1,74 @@
+"""``topalpha dashboard``: the page that shows a search while it runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import click
+
+from topalpha.cli.inputs import SEED
+from topalpha.cli.program import Refused, refusals
+from topalpha.validate import require
+
+if TYPE_CHECKING:
+    from topalpha.dashboard.access import Access
+
+#: What the extra installs, as Python calls it.
+NEEDED = ("anyio", "h11", "jinja2", "plotly", "starlette", "uvicorn")
+
+
+@click.command()
+@click.argument("file")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to serve at; others than loopback need the token."
+)
+@click.option("--port", type=SEED, default=8765, show_default=True, help="Port to serve at; 0 for any that is free.")
+@click.option("--token", envvar="TOPALPHA_TOKEN", help="Who holds it may control searches; a new one unless given.")
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+def dashboard(file: str, host: str, port: int, token: str | None, no_open: bool) -> int:
+    """Show the searches in FILE on a page that follows them, until Ctrl-C; FILE may be yet to come.
+
+    The first line printed is the address of the page. Whoever has the token in it can pause and stop searches.
+    """
+    with refusals():
+        require(port < 65536, "port", "be at most 65535", port)
+        try:
+            from topalpha.dashboard.serving import addresses, serve
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.partition(".")[0] not in NEEDED:
+                raise
+            raise _lacking(error) from None
+
+        def announce(access: Access) -> None:
+            # A token that the user chose is known to the user; one that was made here is not.
+            first, *others = addresses(access, shown=token is None)
+            click.echo(first)
+            for other in others:
+                click.echo(f"from other machines: {other}")
+            click.echo("Ctrl-C ends it; searches go on.", err=True)
+            if not no_open:
+                _open(addresses(access, shown=True)[0])
+
+        try:
+            serve(file, host, port, token, announce)
+        except ModuleNotFoundError as error:
+            raise _lacking(error) from None
+        except KeyboardInterrupt:
+            pass  # the way to end it
+    return 0
+
+
+def _lacking(error: ModuleNotFoundError) -> Refused:
+    return Refused(f"dashboard must be installed with its extra, `pip install 'topalpha[dashboard]'`, got {error}")
+
+
+def _open(address: str) -> None:
+    """Open a browser, where there is a screen: one that runs in the terminal would be in the way."""
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -1,0 +1,193 @@
+"""Who may see the page, and who may control the search: decided before any route is reached."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import socket
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
+from ipaddress import ip_address
+
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from topalpha.validate import require
+
+#: What a token given by the user may look like: it travels in addresses, cookies and headers.
+TOKEN = re.compile(r"[A-Za-z0-9_-]{8,256}")
+#: Addresses that stand for all addresses of the machine.
+ANY = ("0.0.0.0", "::")
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+        "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+def new_token(given: str | None = None) -> str:
+    """The token that was given, if it can be one; without one, a new one that nobody can guess.
+
+    Examples
+    --------
+    >>> new_token("correct-horse"), len(new_token()) >= 32
+    ('correct-horse', True)
+    """
+    if given is None:
+        return secrets.token_urlsafe(32)
+    fits = TOKEN.fullmatch(given) is not None
+    # The value stays out of the sentence: what is nearly a secret is not for logs.
+    require(fits, "token", "be 8 to 256 letters, digits, - and _", f"{len(given)} characters")
+    return given
+
+
+@dataclass(frozen=True)
+class Access:
+    """The rules for one server.
+
+    Attributes
+    ----------
+    token
+        Whoever holds it may do everything.
+    address, port
+        What the server is bound to.
+    host
+        What the user called it; the same as the address unless that was a name.
+
+    Examples
+    --------
+    >>> access = Access("correct-horse", "127.0.0.1", 8765)
+    >>> access.is_loopback, access.is_own("localhost:8765"), access.is_own("evil.example")
+    (True, True, False)
+    >>> access.matches("correct-horse"), access.matches("battery-staple"), access.matches(None)
+    (True, False, False)
+    """
+
+    token: str
+    address: str
+    port: int
+    host: str = ""
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return ip_address(self.address).is_loopback
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie: cookies are shared by all ports of a host, so that it has to tell them apart."""
+        return f"topalpha-{self.port}"
+
+    def matches(self, token: str | None) -> bool:
+        """Whether this is the token, in a time that does not depend on where it differs."""
+        return token is not None and secrets.compare_digest(token.encode(errors="replace"), self.token.encode())
+
+    def is_own(self, header: str) -> bool:
+        """Whether a Host header names this server, not a name of someone else's that was made to lead here."""
+        name = _name(header)
+        if name is None:
+            return False
+        if name in ("localhost", self.host.lower()):
+            return True
+        try:
+            found = ip_address(name)
+        except ValueError:
+            own = socket.gethostname().lower()
+            return self.address in ANY and name in (own, f"{own}.local")
+        # An address cannot be made to lead elsewhere: where all addresses are served, any of them will do.
+        return found.is_loopback or found == ip_address(self.address) or self.address in ANY
+
+    def holds(self, headers: Headers) -> str | None:
+        """How the client shows the token: "bearer", "cookie" or not at all."""
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and self.matches(given.strip()):
+            return "bearer"
+        try:
+            cookies = SimpleCookie(headers.get("cookie", ""))
+        except CookieError:
+            return None
+        return "cookie" if self.cookie in cookies and self.matches(cookies[self.cookie].value) else None
+
+
+class Gate:
+    """Lets through what the rules allow, and answers the rest itself.
+
+    Sets ``scope["state"]["controls"]``: whether the client holds the token.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app = app
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        answer = self._answer(scope)
+        await (self._app if answer is None else answer)(scope, receive, guarded)
+
+    def _answer(self, scope: Scope) -> Response | None:
+        """The response to what goes no further; None for what may."""
+        access, headers, method = self._access, Headers(scope=scope), scope["method"]
+        if method not in ("GET", "POST"):
+            return refused(405, f"method must be GET or POST, got {method!r}", Allow="GET, POST")
+        host = headers.get("host", "")
+        if not access.is_own(host):
+            return refused(421, f"host must be this server's own name or address, got {host[:200]!r}")
+        origin = headers.get("origin")
+        if origin is not None and origin != f"http://{host}":
+            return refused(403, f"origin must be this server, got {origin[:200]!r}")
+        given = QueryParams(scope["query_string"]).get("token")
+        if scope["path"] == "/" and method == "GET" and given is not None:
+            return self._welcome(given)
+        shown = access.holds(headers)
+        scope.setdefault("state", {})["controls"] = shown is not None
+        if shown is None and (method == "POST" or not access.is_loopback):
+            what = "to control a search" if access.is_loopback else "at this address"
+            sentence = f"token must be given {what}: open the address that `topalpha dashboard` printed, got none"
+            return refused(401, sentence, **{"WWW-Authenticate": "Bearer"})
+        if method == "POST" and shown == "cookie" and origin is None:
+            return refused(403, "origin must be this server, got none")
+        return None
+
+    def _welcome(self, given: str) -> Response:
+        """The token becomes a cookie, and leaves the address."""
+        if not self._access.matches(given):
+            return refused(401, "token must be the one that `topalpha dashboard` printed last, got another")
+        response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
+        response.set_cookie(self._access.cookie, self._access.token, httponly=True, samesite="strict", path="/")
+        return response
+
+
+def refused(status: int, sentence: str, **headers: str) -> Response:
+    """An answer that says in one sentence why there is no better one.
+
+    Examples
+    --------
+    >>> refused(404, "path must be a file of the page, got another").body
+    b'{"error":"path must be a file of the page, got another"}'
+    """
+    return JSONResponse({"error": sentence}, status, headers)
+
+
+def _name(header: str) -> str | None:
+    """The host in a Host header, without its port; None if that is no header."""
+    found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{1,5})?", header)
+    return None if found is None else (found[1] or found[2]).lower()

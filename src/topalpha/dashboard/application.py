@@ -1,0 +1,186 @@
+"""The routes: the page and its files, what is in the file of searches, and the three controls."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from topalpha import __version__
+from topalpha.dashboard import assets
+from topalpha.dashboard.access import Access, Gate, refused
+from topalpha.dashboard.arms import asked, table
+from topalpha.dashboard.states import encode
+from topalpha.dashboard.watching import MOST, Hub
+from topalpha.storage import StorageError, post
+
+#: What a running search obeys.
+ACTIONS = ("pause", "continue", "stop")
+#: Bytes in the body of a request, at most, and seconds in which it must have come.
+LARGEST_BODY, BODY_PATIENCE = 65536, 5.0
+
+
+def application(hub: Hub, access: Access) -> Starlette:
+    """The server's application."""
+    routes = Routes(hub)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await hub.aclose()
+
+    return Starlette(
+        routes=[
+            Route("/", routes.page),
+            Route("/static/{name:path}", routes.static),
+            Route("/assets/plotly.js", routes.plotly),
+            Route("/api/searches", routes.searches),
+            Route("/api/stream", routes.stream),
+            Route("/api/arms", routes.arms),
+            Route("/api/control", routes.control, methods=["POST"]),
+        ],
+        middleware=[Middleware(Gate, access=access)],
+        exception_handlers={HTTPException: _sentence},
+        lifespan=lifespan,
+    )
+
+
+class Events(StreamingResponse):
+    """A stream that counts as watched until it ends, in whatever way."""
+
+    def __init__(self, hub: Hub, name: str | None, controls: bool) -> None:
+        super().__init__(hub.events(name, controls), media_type="text/event-stream")
+        self._watched = hub.watched(name)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send until either side has enough."""
+        with self._watched:
+            await super().__call__(scope, receive, send)
+
+
+class Routes:
+    """What is answered where; who may ask was settled before."""
+
+    def __init__(self, hub: Hub) -> None:
+        self.hub = hub
+        self._pages = Environment(loader=FileSystemLoader(assets.HERE / "templates"), autoescape=True)
+
+    async def page(self, request: Request) -> Response:
+        """The page; ``boot`` is what it may want to know before it asks."""
+        boot = {"file": self.hub.reader.file, "version": __version__, "controls": request.state.controls}
+        return HTMLResponse(self._pages.get_template("index.html").render(boot=boot, **boot))
+
+    async def static(self, request: Request) -> Response:
+        """A file of ours."""
+        asset = assets.static().get(request.path_params["name"])
+        return (
+            refused(404, "path must be a file of the page, got another") if asset is None else asset.response(request)
+        )
+
+    async def plotly(self, request: Request) -> Response:
+        """The chart library."""
+        return assets.plotly().response(request)
+
+    async def searches(self, request: Request) -> Response:
+        """What is in the file."""
+        await self.hub.refresh()
+        return Response(self.hub.summary(request.state.controls), media_type="application/json")
+
+    async def stream(self, request: Request) -> Response:
+        """Everything about a search, as it happens; without a name, about the list of them."""
+        if sum(self.hub.viewers.values()) >= MOST:
+            return refused(503, f"viewers must be at most {MOST} at once, got one more")
+        return Events(self.hub, request.query_params.get("name"), request.state.controls)
+
+    async def arms(self, request: Request) -> Response:
+        """A page of the table of arms."""
+        hub, name = self.hub, request.query_params.get("name", "")
+        try:
+            wanted = asked(request.query_params)
+        except ValueError as error:
+            return refused(400, str(error))
+        await hub.refresh()
+        trouble = hub.reader.trouble(name)
+        if trouble is not None:
+            return refused(404, trouble)
+        try:
+            rows, texts = await hub.reading(partial(hub.rows, name))
+        except ValueError as error:
+            return refused(503, hub.reader.spoken(error))
+        return Response(await hub.working(lambda: encode(table(rows, texts, **wanted))), media_type="application/json")
+
+    async def control(self, request: Request) -> Response:
+        """Leave a message for a search that runs."""
+        hub = self.hub
+        try:
+            async with asyncio.timeout(BODY_PATIENCE):
+                body = await _body(request)
+            name, action = _order(body)
+        except ValueError as error:
+            return refused(413 if isinstance(error, _TooLarge) else 400, str(error))
+        except (TimeoutError, ClientDisconnect):
+            return refused(408, f"body must come within {BODY_PATIENCE:g} seconds, got less than all of it")
+        await hub.refresh()
+        trouble = hub.reader.trouble(name)
+        if trouble is not None:
+            return refused(422, trouble)
+        one = hub.reader.searches[name]
+        if not one.alive():
+            how = f"it gave no sign of life lately, though it stands as {one.status}"
+            reason = how if one.status == "running" else f"it stands as {one.status}"
+            return refused(409, f"name must be a search that is running, got {name!r} ({reason})")
+        try:
+            await hub.reading(partial(post, hub.reader.path, name, action))
+        except StorageError as error:
+            return refused(503, hub.reader.spoken(error))
+        return JSONResponse({"posted": action}, 202)
+
+
+class _TooLarge(ValueError):
+    """A body that is longer than any that makes sense."""
+
+
+async def _body(request: Request) -> bytes:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise ValueError(f"content type must be application/json, got {kind[:80]!r}")
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST_BODY:
+            raise _TooLarge(f"body must have at most {LARGEST_BODY} bytes, got more")
+    return body
+
+
+def _order(body: bytes) -> tuple[str, str]:
+    """Which search, and what it shall do."""
+    try:
+        found: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        raise ValueError("body must be JSON, got something else") from None
+    if not isinstance(found, dict) or not isinstance(found.get("name"), str) or set(found) != {"name", "action"}:
+        raise ValueError("body must be an object with a name and an action, got something else")
+    action = found["action"]
+    if action not in ACTIONS:
+        raise ValueError(f"action must be one of {', '.join(ACTIONS)}, got {str(action)[:80]!r}")
+    return found["name"], str(action)
+
+
+async def _sentence(_: Request, error: Exception) -> Response:
+    """Errors of the framework, in our form."""
+    assert isinstance(error, HTTPException)
+    return refused(error.status_code, f"request must be for a route that there is, got {error.detail}")

@@ -1,0 +1,76 @@
+"""The files that the page is made of: a fixed set, read once, so that no address can name any other."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+HERE = Path(__file__).parent
+TYPES = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".woff2": "font/woff2",
+}
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A file and what a browser has to know about it.
+
+    Examples
+    --------
+    >>> Asset(b"body {}", "text/css").tag[:1]
+    '"'
+    """
+
+    content: bytes
+    media_type: str
+
+    @property
+    def tag(self) -> str:
+        """Changes with the content."""
+        return f'"{hashlib.sha256(self.content).hexdigest()[:32]}"'
+
+    def response(self, request: Request) -> Response:
+        """The file, unless the browser has this very one."""
+        headers = {"ETag": self.tag, "Cache-Control": "no-cache"}
+        if self.tag in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+        return Response(self.content, media_type=self.media_type, headers=headers)
+
+
+@cache
+def static() -> dict[str, Asset]:
+    """What lies in ``static``, by name.
+
+    Examples
+    --------
+    >>> "style.css" in static(), "../access.py" in static()
+    (True, False)
+    """
+    folder = HERE / "static"
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file() and file.suffix in TYPES)
+    return {file.relative_to(folder).as_posix(): Asset(file.read_bytes(), TYPES[file.suffix]) for file in files}
+
+
+@cache
+def plotly() -> Asset:
+    """The chart library, out of its own wheel; found without importing it, which takes long.
+
+    Examples
+    --------
+    >>> len(plotly().content) > 1_000_000
+    True
+    """
+    spec = find_spec("plotly")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("No module named 'plotly'", name="plotly")
+    return Asset((Path(spec.origin).parent / "package_data" / "plotly.min.js").read_bytes(), TYPES[".js"])

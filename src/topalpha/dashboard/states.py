@@ -1,0 +1,126 @@
+"""What the page is told about a search: the figures of one moment, and what changed since the one before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from topalpha.dashboard.interim import Overview
+from topalpha.storage import Recording, Row
+
+
+def encode(value: Any) -> bytes:
+    r"""JSON, in one line; what is not a number to JSON is an error.
+
+    Examples
+    --------
+    >>> encode({"name": "é", "mean": 0.5})
+    b'{"name":"\\u00e9","mean":0.5}'
+    """
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+def overview(one: Overview) -> dict[str, Any]:
+    """What the list of searches says about one.
+
+    Examples
+    --------
+    >>> one = Overview("first", "running", "2024-01-01T00:00:00+00:00", {"task": {"alpha": 0.1}}, {"pulls": 9}, 0.0)
+    >>> said = overview(one)
+    >>> said["name"], said["alive"], said["pulls"], said["alpha"], said["delta"]
+    ('first', False, 9, 0.1, None)
+    """
+    task, progress = _mapping(one.config.get("task")), _mapping(one.progress)
+    return {
+        "name": one.name,
+        "status": one.status,
+        "created": one.created,
+        "updated": one.updated,
+        "alive": one.alive(),
+        "paused": one.paused,
+        **{key: progress.get(key) for key in ("pulls", "arms")},
+        **{key: task.get(key) for key in ("alpha", "epsilon", "delta")},
+    }
+
+
+def figures(recording: Recording) -> dict[str, Any]:
+    """All that is said about a search besides its arms.
+
+    Examples
+    --------
+    >>> task = {"alpha": 0.1, "epsilon": 0.2, "delta": 0.05, "minimise": True}
+    >>> one = Recording("first", {"task": task}, "running", None, "2024-01-01T00:00:00+00:00",
+    ...                 progress={"pulls": 9, "low": 0.25, "high": 0.5}, updated=0.0)
+    >>> state = figures(one)
+    >>> state["pulls"], state["line"], state["alive"], state["leader"]
+    (9, 0.3, False, None)
+    """
+    task, progress = _mapping(recording.config.get("task")), _mapping(recording.progress)
+    epsilon, minimise = task.get("epsilon"), bool(task.get("minimise", False))
+    end = progress.get("high" if minimise else "low")
+    line = None if end is None or epsilon is None else (end - epsilon if minimise else end + epsilon)
+    return {
+        **overview(_overview(recording)),
+        "minimise": minimise,
+        "algorithm": task.get("algorithm"),
+        "family": task.get("family"),
+        "law": _law(task),
+        **{key: progress.get(key) for key in ("in_flight", "leader", "mean", "low", "high", "gap")},
+        **{key: progress.get(key) for key in ("unresolved", "left", "claims")},
+        "line": line,
+        "certificate": recording.certificate,
+    }
+
+
+def cells(rows: Sequence[Row]) -> list[list[int | float | None]]:
+    """Rows as JSON can hold them: a bound that is infinite is none.
+
+    Examples
+    --------
+    >>> cells([Row(0, 2, 0.5, float("-inf"), 0.9, 1)])
+    [[0, 2, 0.5, None, 0.9, 1]]
+    """
+    return [
+        [arm, pulls, mean, lower if isfinite(lower) else None, upper if isfinite(upper) else None, pending]
+        for arm, pulls, mean, lower, upper, pending in rows
+    ]
+
+
+def changed(before: Sequence[Row], after: Sequence[Row]) -> list[Row] | None:
+    """The rows that are new or differ; None if they are not those of the same arms, and more.
+
+    Examples
+    --------
+    >>> one, other = Row(0, 1, 1.0, 0.0, 1.0, 0), Row(1, 1, 0.0, 0.0, 1.0, 0)
+    >>> changed([one], [one, other]) == [other], changed([one, other], [one]), changed([one], [other])
+    (True, None, None)
+    """
+    if len(after) < len(before):
+        return None
+    found = []
+    for old, new in zip(before, after, strict=False):
+        if new != old:
+            if new[0] != old[0]:
+                return None
+            found.append(new)
+    return found + list(after[len(before) :])
+
+
+def _overview(one: Recording) -> Overview:
+    return Overview(one.name, one.status, one.created, one.config, one.progress, one.updated)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _law(task: Mapping[str, Any]) -> str | None:
+    """As :attr:`topalpha.task.Task.law` says it; a task of a later version need not be one of this."""
+    if task.get("about"):
+        return str(task["about"])
+    if not task:
+        return None
+    pool = task.get("pool")
+    return f"the list of {pool} candidates" if pool else "the law that candidates are drawn from"

@@ -1,0 +1,154 @@
+// The page of the dashboard: hears what the server says, and shows it.
+
+import { plotly } from "./charts.js";
+import { showCertificate } from "./certificate.js";
+import { showControls, watchControls } from "./controls.js";
+import { describeCurve, drawCurve } from "./curve.js";
+import { figures, heading } from "./figures.js";
+import { describeHistory, drawHistory, remember } from "./history.js";
+import { mark, measure } from "./measures.js";
+import { announce, element, notice, say } from "./page.js";
+import { describe, drawRace, standings, watchRace } from "./race.js";
+import { chosen, listSearches } from "./searches.js";
+import { merged } from "./state.js";
+import { Stream } from "./stream.js";
+import { followTable, watchTable } from "./table.js";
+
+let listing = { file: "", missing: false, problem: null, controls: false, searches: [] };
+let state = null;
+let library = null;
+let current = null;
+let waiting = null;
+let wasLost = false;
+
+/** Draw the charts, if there is something to draw and something to draw with. */
+function drawCharts(found) {
+  if (library === null || state === null) {
+    return;
+  }
+  drawRace(library, state, found);
+  drawHistory(library, state);
+  drawCurve(library, state);
+  mark("charts-drawn");
+}
+
+/** Show the state: text first, then the charts. */
+function show() {
+  if (state === null) {
+    return;
+  }
+  element("search").hidden = false;
+  heading(state);
+  figures(state);
+  showControls(state, listing.controls);
+  showCertificate(state);
+  remember(state);
+  describeHistory(state);
+  describeCurve(state);
+  const found = standings(state);
+  describe(state, found);
+  mark("first-state");
+  drawCharts(found);
+}
+
+/** Show at the next frame; several messages before it make one update. */
+function soon(start) {
+  if (waiting !== null) {
+    return;
+  }
+  waiting = start;
+  requestAnimationFrame(() => {
+    waiting = null;
+    show();
+    measure("update", start);
+  });
+}
+
+function loadCharts() {
+  plotly().then((loaded) => {
+    library = loaded;
+    soon(performance.now());
+  }, (error) => announce(`${error.message}; the figures and the table hold all the same.`));
+}
+
+const stream = new Stream({
+  connected() {
+    say("connection", "Connected");
+    element("connection").dataset.state = "connected";
+    if (wasLost) {
+      notice("");
+      announce("The connection is back.");
+      wasLost = false;
+    }
+    if (library === null) {
+      requestAnimationFrame(() => setTimeout(loadCharts));
+    }
+  },
+  lost() {
+    say("connection", "Connection lost");
+    element("connection").dataset.state = "lost";
+    if (!wasLost) {
+      notice("The connection to the dashboard is lost. This page tries again by itself; what it shows may be old.");
+    }
+    wasLost = true;
+  },
+  searches(data) {
+    listing = JSON.parse(data);
+    say("file", listing.file);
+    if (listing.problem) {
+      notice(listing.problem);
+    } else if (listing.missing) {
+      notice(`The file ${listing.file} is not there yet. This page shows it as soon as it is.`);
+    } else if (listing.searches.length === 0) {
+      notice(`The file ${listing.file} holds no search yet. This page shows the first one as soon as it begins.`);
+    }
+    choose();
+  },
+  state(data) {
+    const start = performance.now();
+    const message = JSON.parse(data);
+    if (message.name !== current) {
+      return;
+    }
+    notice("");
+    state = merged(state, message);
+    followTable(state);
+    soon(start);
+  },
+  missing(data) {
+    let text = data;
+    try {
+      text = JSON.parse(data);
+    } catch {
+      // A sentence, as it is.
+    }
+    notice(String(text.error ?? text));
+  },
+});
+
+/** Follow the search in the address; without one stay with what is shown, else take the newest that runs. */
+function choose() {
+  const { searches } = listing;
+  const wanted = chosen();
+  const best = searches.findLast((search) => search.alive) ?? searches.at(-1);
+  const kept = searches.some((search) => search.name === current) ? current : null;
+  const name = wanted ?? kept ?? best?.name ?? current;
+  listSearches(searches, name);
+  if (name !== current) {
+    current = name;
+    state = null;
+    element("search").hidden = true;
+    stream.follow(name);
+  } else if (state !== null) {
+    showControls(state, listing.controls);
+  }
+}
+
+globalThis.addEventListener("hashchange", choose);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => soon(performance.now()));
+watchControls();
+watchTable();
+watchRace(() => soon(performance.now()));
+current = chosen();
+stream.follow(current);
+mark("started");

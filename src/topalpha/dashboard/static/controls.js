@@ -1,0 +1,111 @@
+// Pause, continue, stop: messages to the running search, for those who hold the token.
+
+import { allow, allowed, announce, element, say } from "./page.js";
+
+const PATIENCE = 15000;
+
+const DOING = { pause: "Pausing …", continue: "Going on …", stop: "Stopping …" };
+
+let state = null;
+let holdsToken = false;
+let sent = null;
+
+/** Why the buttons may not be pressed; nothing if they may. */
+function obstacle() {
+  if (state.status !== "running") {
+    return "The search has ended; there is nothing to control.";
+  }
+  if (!holdsToken) {
+    return "The buttons need the token: open the address that “topalpha dashboard” printed when it began.";
+  }
+  if (!state.alive) {
+    return "The search gives no sign of life, so nobody would obey. “topalpha resume” goes on with it.";
+  }
+  return "";
+}
+
+function obeyed() {
+  return state.status !== "running" || (sent.action === "pause" && state.paused) ||
+    (sent.action === "continue" && !state.paused);
+}
+
+/** Show what may be done now. */
+export function showControls(present, token) {
+  const before = state;
+  state = present;
+  holdsToken = token;
+  if (sent !== null && (sent.name !== state.name || obeyed())) {
+    sent = null;
+  }
+  const why = obstacle();
+  const [pause, stop] = [element("pause"), element("stop")];
+  say("pause", state.paused && state.status === "running" ? "Continue" : "Pause");
+  allow(pause, why === "" && sent === null);
+  allow(stop, why === "" && sent?.action !== "stop");
+  const hint = state.paused ? "Paused: no evaluation is started until you continue." :
+    "The search obeys within a second; evaluations in flight are finished first.";
+  say("controls-note", why || (sent === null ? hint : DOING[sent.action]));
+  if (before !== null && before.name === state.name) {
+    tell(before);
+  }
+}
+
+function tell(before) {
+  if (before.status === "running" && state.status !== "running") {
+    announce("The search has ended. What is proved stands below.");
+    element("confirm").close();
+  } else if (before.paused !== state.paused && state.status === "running") {
+    announce(state.paused ? "The search is paused." : "The search goes on.");
+  }
+}
+
+async function send(action) {
+  const name = state.name;
+  sent = { name, action };
+  showControls(state, holdsToken);
+  announce(DOING[action]);
+  let problem = "the dashboard did not answer";
+  try {
+    const answer = await fetch("/api/control", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ name, action }),
+    });
+    problem = answer.ok ? "" : (await answer.json()).error;
+  } catch {
+    // The sentence above says it, and the stream says when the server is back.
+  }
+  if (problem !== "") {
+    sent = null;
+    announce(`That did not work: ${problem}`);
+  } else {
+    setTimeout(() => {
+      if (sent?.name === name && sent.action === action) {
+        sent = null;
+        announce("The search has not obeyed yet. It looks for messages between evaluations.");
+        showControls(state, holdsToken);
+      }
+    }, PATIENCE);
+  }
+  showControls(state, holdsToken);
+}
+
+/** Listen to the buttons. */
+export function watchControls() {
+  const question = element("confirm");
+  element("pause").addEventListener("click", (event) => {
+    if (allowed(event.currentTarget)) {
+      send(state.paused ? "continue" : "pause");
+    }
+  });
+  element("stop").addEventListener("click", (event) => {
+    if (allowed(event.currentTarget)) {
+      question.showModal();
+    }
+  });
+  element("confirm-no").addEventListener("click", () => question.close());
+  element("confirm-yes").addEventListener("click", () => {
+    question.close();
+    send("stop");
+  });
+}

@@ -1,0 +1,56 @@
+// The heading and the big figures.
+
+import { element, say } from "./page.js";
+import { count, many, mood, number, percent, standing, time, top } from "./words.js";
+
+/** What is looked for, and how the search stands. */
+export function heading(state) {
+  say("name", state.name);
+  say("status", standing(state));
+  element("status").dataset.mood = mood(state);
+  say("task", `Looks for a candidate whose mean is within epsilon = ${number(state.epsilon)} of the ` +
+    `${top(state.alpha, state.minimise)} (alpha = ${number(state.alpha)}) of ${state.law}, with probability at least ` +
+    `${percent(1 - state.delta)} (delta = ${number(state.delta)}). Algorithm: ${state.algorithm}. ` +
+    `Rewards: ${state.family}${state.minimise ? ", small ones are good" : ""}. Begun ${time(state.created)}.`);
+  document.title = `${standing(state)} · ${state.name} · topalpha`;
+}
+
+function gap(state) {
+  if (state.status === "stopped") {
+    return ["0", `The stopping rule was met: epsilon = ${number(state.epsilon)} is proved.`];
+  }
+  if (state.gap === null || state.gap === undefined) {
+    return ["Not yet known", "Every candidate has to be drawn and evaluated before anything is proved about the " +
+      top(state.alpha, state.minimise) + "."];
+  }
+  const reached = state.epsilon + Math.max(state.gap, 0);
+  return [number(Math.max(state.gap, 0)), `Proved now: within ${number(reached)} of the ` +
+    `${top(state.alpha, state.minimise)}. Wanted: within ${number(state.epsilon)}.`];
+}
+
+function left(state) {
+  if (state.status !== "running") {
+    return ["None", "The search has ended."];
+  }
+  if (state.left === null || state.left === undefined) {
+    return ["Not yet known", "An estimate needs a first proof."];
+  }
+  return [count(state.left), "If the means are what they look like. An estimate, no promise."];
+}
+
+/** Each of the four figures with its note. */
+export function figures(state) {
+  const [gapped, gapNote] = gap(state);
+  say("gap", gapped);
+  say("gap-note", gapNote);
+  const [remaining, leftNote] = left(state);
+  say("left", remaining);
+  say("left-note", leftNote);
+  say("pulls", count(state.pulls ?? 0));
+  say("pulls-note", `Of ${many(state.arms ?? 0, "arm")}; ${count(state.in_flight ?? 0)} in flight; ` +
+    `${many(state.unresolved ?? 0, "arm")} still in question. Last change ${time(state.updated)}.`);
+  const led = state.leader !== null && state.leader !== undefined;
+  say("leader", led ? `Arm ${state.leader}` : "None yet");
+  say("leader-note", led ? `Average ${number(state.mean)}; bounds ${number(state.low, "none")} and ` +
+    `${number(state.high, "none")}.` : "No arm has been evaluated yet.");
+}

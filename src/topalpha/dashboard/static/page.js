@@ -1,0 +1,45 @@
+// The elements of the page. Whatever was stored by a search enters it as text, never as markup.
+
+/** The element with this id. */
+export function element(id) {
+  return document.getElementById(id);
+}
+
+/** Show this text in the element with this id; what is there already is left alone. */
+export function say(id, text) {
+  const place = element(id);
+  if (place.textContent !== text) {
+    place.textContent = text;
+  }
+}
+
+/** A new element with text in it. */
+export function made(tag, text = "", settings = {}) {
+  const one = document.createElement(tag);
+  one.textContent = text;
+  for (const [name, value] of Object.entries(settings)) {
+    one.setAttribute(name, value);
+  }
+  return one;
+}
+
+/** Tell everyone, screen readers included. */
+export function announce(text) {
+  say("messages", text);
+}
+
+/** Something is wrong and stays so until it is mended; no text takes the notice away. */
+export function notice(text) {
+  say("notice", text);
+  element("notice").hidden = text === "";
+}
+
+/** A button that may not be pressed stays in reach of the keyboard, so that people can find out why. */
+export function allow(button, allowed) {
+  button.setAttribute("aria-disabled", String(!allowed));
+}
+
+/** Whether a button may be pressed. */
+export function allowed(button) {
+  return button.getAttribute("aria-disabled") !== "true";
+}

@@ -1,0 +1,143 @@
+// The race: every arm's interval, the best mean first, and the line that the others must fall under.
+
+import { colour, draw, layout } from "./charts.js";
+import { element, say } from "./page.js";
+import { ARM, LOWER, MEAN, PULLS, UPPER, contests, ranked } from "./state.js";
+import { count, many, number } from "./words.js";
+
+// So many arms are drawn unless all are asked for, and so many get a marker of their own: markers cost most.
+const FEW = 300;
+const MARKED = 120;
+
+let wantsAll = false;
+
+/** Sort out who leads, who contests and who is beaten, and say it. */
+export function standings(state) {
+  const order = ranked(state);
+  const rivals = order.filter((row) => contests(state, row));
+  return { order, rivals, leader: order.find((row) => row[ARM] === state.leader) ?? null };
+}
+
+/** Say in words what the chart shows. */
+export function describe(state, { order, rivals, leader }) {
+  if (leader === null) {
+    say("race-summary", "No arm has been evaluated yet.");
+    return;
+  }
+  const better = state.minimise ? "smallest" : "largest";
+  const side = state.minimise ? "lower bound is below" : "upper bound is above";
+  const line = state.line === null ? "" : ` The dashed line is the leader's ${state.minimise ? "upper bound minus" :
+    "lower bound plus"} epsilon, ${number(state.line)}: ${rivals.length === 0 ? "no other arm's" :
+    `${count(rivals.length)} ${rivals.length === 1 ? "arm's" : "arms'"}`} ${side} it.`;
+  const joint = state.algorithm === "joint-lucb" && state.status === "running"
+    ? " This algorithm weighs all arms together, so it may stop before every bar has left the line." : "";
+  say("race-summary", `Each bar is what one arm's mean may still be, the ${better} average first, of ` +
+    `${many(order.length, "evaluated arm")}. Arm ${state.leader} leads with an average of ` +
+    `${number(leader[MEAN])}.${line}${joint}`);
+}
+
+/** Which arms are drawn. */
+function shown(order, leader) {
+  const button = element("race-all");
+  button.hidden = order.length <= FEW;
+  button.setAttribute("aria-pressed", String(wantsAll));
+  if (order.length <= FEW || wantsAll) {
+    say("race-shown", "");
+    return order;
+  }
+  const rank = order.indexOf(leader);
+  const far = rank < FEW ? "" : ` The leader has rank ${count(rank + 1)} and is not among them.`;
+  say("race-shown", `Drawn: the best ${count(FEW)} of ${many(order.length, "arm")}. The table has them all.${far}`);
+  return order.slice(0, FEW);
+}
+
+/** Bars as one line with gaps: one path on the screen, however many arms there are. */
+function bars(rows, places, ends, name, look) {
+  const x = new Array(3 * rows.length);
+  const y = new Array(3 * rows.length);
+  rows.forEach((row, index) => {
+    const at = 3 * index;
+    x[at] = x[at + 1] = places.get(row[ARM]);
+    x[at + 2] = null;
+    y[at] = row[LOWER] ?? ends[0];
+    y[at + 1] = row[UPPER] ?? ends[1];
+    y[at + 2] = null;
+  });
+  return { type: "scatter", mode: "lines", name, x, y, hoverinfo: "skip", connectgaps: false, line: look };
+}
+
+/** Averages: markers where there are few, else one line. */
+function averages(rows, places, name, few, look) {
+  return {
+    type: "scatter",
+    mode: few ? "markers" : "lines",
+    name,
+    x: rows.map((row) => places.get(row[ARM])),
+    y: rows.map((row) => row[MEAN]),
+    customdata: rows.map((row) => [row[ARM], count(row[PULLS]), number(row[LOWER], "none"), number(row[UPPER], "none")]),
+    hovertemplate: `arm %{customdata[0]}: average %{y:.4g}<br>bounds %{customdata[2]} and %{customdata[3]}` +
+      `<br>%{customdata[1]} evaluations<extra></extra>`,
+    ...look,
+  };
+}
+
+/** The lowest and the highest end that is known, for bars without one. */
+function extremes(rows) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const row of rows) {
+    low = Math.min(low, row[LOWER] ?? row[MEAN]);
+    high = Math.max(high, row[UPPER] ?? row[MEAN]);
+  }
+  return [low, high];
+}
+
+/** Draw the race. */
+export function drawRace(library, state, { order, leader }) {
+  const place = element("race");
+  place.hidden = leader === null;
+  const rows = shown(order, leader);
+  if (leader === null) {
+    return;
+  }
+  const places = new Map(rows.map((row, index) => [row[ARM], index + 1]));
+  const ends = extremes(rows);
+  const few = rows.length <= MARKED;
+  const rivals = rows.filter((row) => contests(state, row));
+  const beaten = rows.filter((row) => row[ARM] !== state.leader && !contests(state, row));
+  const first = places.has(leader[ARM]) ? [leader] : [];
+  const wide = rows.length <= 100 ? 2 : 1;
+  const traces = [
+    bars(beaten, places, ends, "others", { color: colour("other"), width: wide }),
+    bars(rivals, places, ends, "contest the leader", { color: colour("rival"), width: few ? wide + 1 : 1 }),
+    bars(first, places, ends, "leader", { color: colour("leader"), width: 6 }),
+    few
+      ? averages(beaten, places, "others", true, { marker: { color: colour("other"), size: 4 } })
+      : averages(rows, places, "average", false, { line: { color: colour("text"), width: 1 } }),
+    averages(few ? rivals : [], places, "contest the leader", true, {
+      marker: { color: colour("card"), size: 7, symbol: "circle", line: { color: colour("rival"), width: 2 } },
+    }),
+    averages(first, places, "leader", true, {
+      marker: { color: colour("leader"), size: 13, symbol: "diamond", line: { color: colour("card"), width: 1.5 } },
+    }),
+  ];
+  const form = layout(
+    `race ${state.name}`,
+    { title: "rank by average, the best first", range: [0.2, rows.length + 0.8] },
+    { title: state.minimise ? "mean cost (small is good)" : "mean reward" },
+    state.line === null ? {} : {
+      shapes: [{
+        type: "line", xref: "paper", x0: 0, x1: 1, y0: state.line, y1: state.line,
+        line: { color: colour("text"), width: 1.5, dash: "dash" },
+      }],
+    },
+  );
+  draw(library, place, [state.name, state.updated, rows.length], traces, form);
+}
+
+/** Let people ask for all arms. */
+export function watchRace(redraw) {
+  element("race-all").addEventListener("click", () => {
+    wantsAll = !wantsAll;
+    redraw();
+  });
+}

@@ -1,0 +1,140 @@
+// The arms, sorted and searched by the server: the page holds one leaf of the table at a time.
+
+import { allow, allowed, element, made, say } from "./page.js";
+import { count, many, number } from "./words.js";
+
+const LEAF = 25;
+const PERIOD = 1000;
+
+const COLUMNS = [
+  ["arm", (row) => String(row.arm)],
+  ["candidate", (row) => row.candidate ?? ""],
+  ["pulls", (row) => count(row.pulls)],
+  ["mean", (row) => number(row.mean, "none")],
+  ["lower", (row) => number(row.lower, "none")],
+  ["upper", (row) => number(row.upper, "none")],
+  ["pending", (row) => count(row.pending)],
+];
+
+const wish = { name: null, query: "", sort: "mean", order: "descending", offset: 0 };
+let leader = null;
+let total = 0;
+let asked = null;
+let due = null;
+let last = 0;
+
+/** Ask for what is wished now; an answer to an older wish is dropped. */
+async function refresh() {
+  clearTimeout(due);
+  due = null;
+  last = Date.now();
+  asked?.abort();
+  const call = new AbortController();
+  asked = call;
+  try {
+    const answer = await fetch(`/api/arms?${new URLSearchParams({ ...wish, limit: LEAF })}`, { signal: call.signal });
+    if (answer.ok && asked === call) {
+      show(await answer.json());
+    } else if (asked === call) {
+      say("arms-range", (await answer.json()).error ?? "The arms cannot be read now.");
+    }
+  } catch {
+    // Aborted for a newer wish, or the server is gone: the stream tells that, and asks again when it is back.
+  } finally {
+    if (asked === call) {
+      asked = null;
+    }
+  }
+}
+
+function show(found) {
+  total = found.total;
+  if (found.rows.length === 0 && wish.offset > 0 && total > 0) {
+    wish.offset = LEAF * Math.floor((total - 1) / LEAF);
+    refresh();
+    return;
+  }
+  const body = element("arms").tBodies[0];
+  found.rows.forEach((row, index) => {
+    const line = body.rows[index] ?? body.appendChild(emptyLine());
+    line.classList.toggle("leads", row.arm === leader);
+    COLUMNS.forEach(([, text], place) => {
+      const value = text(row);
+      if (line.cells[place].textContent !== value) {
+        line.cells[place].textContent = value;
+      }
+    });
+  });
+  while (body.rows.length > found.rows.length) {
+    body.lastChild.remove();
+  }
+  const end = wish.offset + found.rows.length;
+  const among = total === found.of ? many(total, "arm") : `${many(total, "arm")} that match, of ${count(found.of)}`;
+  say("arms-range", total === 0 ? `No arm matches, of ${count(found.of)}.` :
+    `${count(wish.offset + 1)} to ${count(end)} of ${among}.`);
+  allow(element("previous"), wish.offset > 0);
+  allow(element("next"), end < total);
+}
+
+function emptyLine() {
+  const line = made("tr", "", { role: "row" });
+  for (const [column] of COLUMNS) {
+    line.append(made("td", "", { role: "cell", "data-column": column }));
+  }
+  return line;
+}
+
+function showOrder() {
+  for (const header of document.querySelectorAll("#arms th")) {
+    const isIt = header.dataset.sort === wish.sort;
+    header.setAttribute("aria-sort", isIt ? wish.order : "none");
+  }
+}
+
+/** The state has changed: look again, at most once a second. */
+export function followTable(state) {
+  leader = state.leader;
+  if (wish.name !== state.name) {
+    Object.assign(wish, { name: state.name, query: "", sort: "mean", offset: 0 });
+    wish.order = state.minimise ? "ascending" : "descending";
+    element("query").value = "";
+    showOrder();
+    refresh();
+  } else if (due === null) {
+    due = setTimeout(refresh, Math.max(0, last + PERIOD - Date.now()));
+  }
+}
+
+/** Listen to headers, to the field and to the buttons below. */
+export function watchTable() {
+  showOrder();
+  for (const header of document.querySelectorAll("#arms th")) {
+    header.firstElementChild.addEventListener("click", () => {
+      const again = header.dataset.sort === wish.sort;
+      wish.order = again && wish.order === "ascending" ? "descending" : again ? "ascending" : first(header);
+      wish.sort = header.dataset.sort;
+      wish.offset = 0;
+      showOrder();
+      refresh();
+    });
+  }
+  let typing = null;
+  element("query").addEventListener("input", (event) => {
+    clearTimeout(typing);
+    wish.query = event.currentTarget.value;
+    wish.offset = 0;
+    typing = setTimeout(refresh, 150);
+  });
+  for (const [id, step] of [["previous", -LEAF], ["next", LEAF]]) {
+    element(id).addEventListener("click", (event) => {
+      if (allowed(event.currentTarget)) {
+        wish.offset = Math.max(0, wish.offset + step);
+        refresh();
+      }
+    });
+  }
+}
+
+function first(header) {
+  return ["arm", "candidate"].includes(header.dataset.sort) ? "ascending" : "descending";
+}

@@ -1,0 +1,157 @@
+"""Looking after the file while anyone watches, and telling all of them what changed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
+
+from topalpha.dashboard.channels import Channel, event
+from topalpha.dashboard.reading import ODD, Reader
+from topalpha.dashboard.states import encode
+from topalpha.storage import Row
+
+Answer = TypeVar("Answer")
+
+#: Seconds between two looks at the file.
+PERIOD = 0.1
+#: Seconds after which a silent stream says that it is still there.
+HEARTBEAT = 10.0
+#: So many may watch at once: more are more likely a mistake than people.
+MOST = 256
+
+
+class Hub:
+    """What is known about the file, and everyone who watches it.
+
+    All reading happens in one thread, and in turn: no two reads overlap, and the event loop never waits for a disk.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.reader = Reader(path)
+        self.viewers: Counter[str | None] = Counter()
+        self.closed = False
+        self._channels: dict[str, Channel] = {}
+        self._thread = ThreadPoolExecutor(1, "topalpha-dashboard")
+        self._changed = asyncio.Event()
+        self._summaries: dict[bool, bytes] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    async def reading(self, work: Callable[[], Answer]) -> Answer:
+        """What ``work`` gives, in the thread that reads."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    async def working(self, work: Callable[[], Answer]) -> Answer:
+        """What ``work`` gives, in a thread that does not keep the reading one from its work."""
+        return await asyncio.to_thread(work)
+
+    def rows(self, name: str) -> tuple[list[Row], list[str]]:
+        """The figures of the arms of a search and its candidates as text; in the thread that reads."""
+        channel = self._channels.get(name)
+        followed = channel is not None and channel.seen is not None
+        rows = channel.rows if channel is not None and followed else self.reader.recording(name).snapshot
+        return rows, self.reader.texts(self.reader.searches[name], rows[-1].arm + 1 if rows else 0)
+
+    def summary(self, controls: bool) -> bytes:
+        """What is in the file, as JSON; encoded once for all."""
+        return self._summaries[controls]
+
+    async def refresh(self) -> None:
+        """Look at the file once, and tell everyone who waits for a change."""
+        names = [name for name in self.viewers if name is not None]
+        if await self.reading(lambda: self._look(names)):
+            before, self._changed = self._changed, asyncio.Event()
+            before.set()
+
+    def _look(self, names: list[str]) -> bool:
+        reader = self.reader
+        reader.look()
+        summaries = {controls: encode(reader.summary(controls)) for controls in (False, True)}
+        anything = summaries != self._summaries
+        self._summaries = summaries
+        self._channels = {name: self._channels.get(name) or Channel() for name in names}
+        for name, channel in self._channels.items():
+            anything |= self._follow(name, channel)
+        return anything
+
+    def _follow(self, name: str, channel: Channel) -> bool:
+        """Bring a search up to date; whether anything changed."""
+        trouble = self.reader.trouble(name)
+        if trouble is not None:
+            channel.seen = None
+            return channel.fail(trouble)
+        one = self.reader.searches[name]
+        seen = (one.created, one.status, one.updated)
+        if seen == channel.seen:
+            return channel.revive(one.alive())
+        try:
+            found = channel.show(self.reader.recording(name))
+        except ODD as error:
+            return channel.fail(f"The search cannot be read: {self.reader.spoken(error)}.")
+        channel.seen = seen
+        return found
+
+    def _since(self, name: str, version: int) -> tuple[int, list[bytes]]:
+        channel = self._channels.get(name)
+        return (version, []) if channel is None else channel.since(version)
+
+    @contextmanager
+    def watched(self, name: str | None) -> Iterator[None]:
+        """While this is open someone watches, so that the file is looked after."""
+        self.viewers[name] += 1
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run())
+        try:
+            yield
+        finally:
+            self.viewers[name] -= 1
+            if not self.viewers[name]:
+                del self.viewers[name]
+
+    async def _run(self) -> None:
+        """Look and wait, until nobody watches any more."""
+        while self.viewers and not self.closed:
+            began = time.monotonic()
+            await self.refresh()
+            # However long a look takes, at least as much time is left to others.
+            await asyncio.sleep(max(PERIOD, time.monotonic() - began))
+
+    async def events(self, name: str | None, controls: bool) -> AsyncIterator[bytes]:
+        """All that a viewer is told, from now on."""
+        yield b"retry: 1000\n\n"
+        summary, version = b"", 0
+        await self.refresh()
+        while not self.closed:
+            change = self._changed
+            messages: list[bytes] = []
+            if summary != self.summary(controls):
+                summary = self.summary(controls)
+                messages.append(event("searches", summary))
+            if name is not None:
+                version, states = await self.reading(partial(self._since, name, version))
+                messages += states
+            for message in messages:
+                yield message
+            if messages:
+                continue  # sending took its time: there may be more
+            try:
+                await asyncio.wait_for(change.wait(), HEARTBEAT)
+            except TimeoutError:
+                yield b": still here\n\n"
+
+    def close(self) -> None:
+        """End all streams."""
+        self.closed = True
+        self._changed.set()
+
+    async def aclose(self) -> None:
+        """End all streams, and the thread that reads."""
+        self.close()
+        if self._task is not None:
+            await asyncio.gather(self._task, return_exceptions=True)
+        self._thread.shutdown()

@@ -1,0 +1,154 @@
+"""For the keyboard, for screen readers, for narrow windows, in light and in dark."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from dashboards import Dashboard, until
+from viewing import drawn, number, overflow, pump, shown, text
+
+from topalpha.storage import read
+
+SCHEMES = ("light", "dark")
+
+
+def violations(page):
+    """What axe-core finds, in short."""
+    found = Axe().run(page).response["violations"]
+    return [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found]
+
+
+def press_until(page, key, identity):
+    """Press a key until an element has the focus; every step on the way must be visible."""
+    for _ in range(60):
+        page.keyboard.press(key)
+        now = page.evaluate("[document.activeElement.id, getComputedStyle(document.activeElement).outlineStyle]")
+        assert now[1] != "none", f"the focus is on {now[0]!r} and not to be seen"
+        if now[0] == identity:
+            return
+    raise AssertionError(f"{identity} is out of reach of the keyboard")
+
+
+@pytest.fixture(scope="module")
+def finished(processes, tmp_path_factory):
+    """A dashboard on a file with two searches that have ended."""
+    path = tmp_path_factory.mktemp("finished") / "searches.db"
+    for name in ("first", "a second one with a rather long name that has to fit into a narrow window"):
+        assert processes.search(path, name, kind="short").wait(20) == 0
+    return Dashboard(processes, path)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_axe_finds_nothing_in_a_running_search(view, running, scheme):
+    page = view(running.with_token, scheme=scheme)
+    drawn(page)
+    until(lambda: page.locator("#arms tbody tr").count() or pump(page))
+    assert violations(page) == []
+    page.locator("#stop").click()
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_axe_finds_nothing_in_a_finished_search(view, finished, scheme):
+    page = view(finished.address, width=400, scheme=scheme)
+    drawn(page)
+    until(lambda: page.locator("#arms tbody tr").count() or pump(page))
+    assert violations(page) == []
+
+
+def test_axe_would_find_something(view, finished):
+    """The negative control."""
+    page = view(finished.address)
+    drawn(page)
+    page.evaluate("document.querySelector('label[for=query]').remove()")
+    page.evaluate("document.getElementById('task').style.color = '#ccc'")
+    assert {name for name, _ in violations(page)} >= {"color-contrast", "label"}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_charts_take_the_colours_of_the_scheme(view, finished, scheme):
+    page = view(finished.address, scheme=scheme)
+    drawn(page)
+    ink = page.evaluate("document.getElementById('race').layout.font.color")
+    assert ink == {"light": "#1b1f24", "dark": "#e8ebef"}[scheme]
+    other = "dark" if scheme == "light" else "light"
+    page.emulate_media(color_scheme=other)
+    until(lambda: page.evaluate("document.getElementById('race').layout.font.color") != ink or pump(page))
+
+
+@pytest.mark.parametrize("width", [400, 700, 1280])
+def test_nothing_is_wider_than_the_window(view, finished, running, width):
+    for dashboard in (finished, running):
+        page = view(dashboard.with_token, width=width)
+        drawn(page)
+        until(lambda page=page: page.locator("#arms tbody tr").count() or pump(page))
+        assert overflow(page) == 0
+        clipped = page.evaluate("""[...document.querySelectorAll('main *:not(.visually-hidden)')]
+            .filter(one => !one.closest('svg') && one.getBoundingClientRect().right > innerWidth + 1)
+            .map(one => one.outerHTML.slice(0, 100))""")
+        assert clipped == []
+
+
+def test_the_keyboard_alone(view, fresh, tmp_path):
+    path = tmp_path / "searches.db"
+    assert fresh.search(path, "earlier", kind="short").wait(20) == 0
+    search = fresh.search(path, "now")
+    page = view(Dashboard(fresh, path).with_token)
+    shown(page, "name", "now")
+    drawn(page)
+    until(lambda: number(page) or pump(page))
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    shown(page, "name", "earlier")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    shown(page, "name", "now")
+    until(lambda: page.locator("#pause").get_attribute("aria-disabled") == "false" or pump(page))
+    press_until(page, "Tab", "pause")
+    page.keyboard.press("Space")
+    shown(page, "status", "Paused")
+    page.keyboard.press("Space")
+    shown(page, "status", "Running")
+    press_until(page, "Tab", "stop")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "confirm-no"
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.id") == "stop"
+    page.keyboard.press("Enter")
+    press_until(page, "Tab", "confirm-yes")
+    page.keyboard.press("Enter")
+    shown(page, "status", "Ended: it was told to stop")
+    assert search.wait(10) == 0
+    assert read(path, "now").status == "message"
+
+
+def test_the_table_is_sorted_searched_and_turned(view, finished):
+    page = view(finished.address)
+    drawn(page)
+    lines = page.locator("#arms tbody tr")
+
+    def column(place):
+        return [line.locator("td").nth(place).inner_text() for line in lines.all()]
+
+    recording = read(finished.path, text(page, "name"))
+    means = sorted((row.mean for row in recording.snapshot), reverse=True)
+    until(lambda: lines.count() > 0 or pump(page))
+    assert [float(one) for one in column(3)] == [float(f"{one:.4g}") for one in means[:25]]
+    header = page.locator("th[data-sort=arm]")
+    assert header.get_attribute("aria-sort") == "none"
+    header.locator("button").press("Enter")
+    assert header.get_attribute("aria-sort") == "ascending"
+    assert page.locator("th[data-sort=mean]").get_attribute("aria-sort") == "none"
+    arms = [str(row.arm) for row in recording.snapshot]
+    until(lambda: column(0) == arms[:25] or pump(page))
+    header.locator("button").press("Enter")
+    assert header.get_attribute("aria-sort") == "descending"
+    until(lambda: column(0) == arms[::-1][:25] or pump(page))
+    needle = recording.candidates()[3].rsplit(" ", 1)[1]
+    page.get_by_label("Find candidates that contain").fill(needle)
+    until(lambda: "that match" in text(page, "arms-range") or pump(page))
+    matching = [str(arm) for arm, one in enumerate(recording.candidates()) if needle in one]
+    assert sorted(column(0)) == sorted(matching)
+    page.get_by_label("Find candidates that contain").fill("no such thing")
+    shown(page, "arms-range", "No arm matches")
+    assert lines.count() == 0

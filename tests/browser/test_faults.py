@@ -1,0 +1,65 @@
+"""What may go away comes back, and the page with it: the file, the search, the server."""
+
+import shutil
+
+from dashboards import Dashboard, kill, until
+from viewing import drawn, number, pump, shown, text
+
+
+def test_a_file_that_is_not_there_yet(view, fresh, tmp_path):
+    path = tmp_path / "searches.db"
+    page = view(Dashboard(fresh, path).with_token)
+    shown(page, "notice", "searches.db")
+    assert not page.locator("#search").is_visible()
+    assert page.locator("#searches a").count() == 0
+    page.evaluate("globalThis.loadedOnce = true")
+    fresh.search(path, "first of all")
+    shown(page, "name", "first of all")
+    shown(page, "status", "Running")
+    assert not page.locator("#notice").is_visible()
+    assert page.evaluate("globalThis.loadedOnce")
+
+
+def test_a_killed_search_and_a_lost_file(view, fresh, tmp_path):
+    path = tmp_path / "searches.db"
+    search = fresh.search(path)
+    page = view(Dashboard(fresh, path).with_token)
+    drawn(page)
+    until(lambda: number(page) or pump(page))
+    kill(search)
+    shown(page, "status", "No sign of life")
+    assert "no sign of life" in text(page, "controls-note")
+    assert page.locator("#stop").get_attribute("aria-disabled") == "true"
+    # Put aside and brought back.
+    for file in tmp_path.glob("searches.db*"):
+        shutil.move(file, tmp_path / f"away-{file.name}")
+    shown(page, "notice", "searches.db")
+    for file in tmp_path.glob("away-*"):
+        shutil.move(file, tmp_path / file.name.removeprefix("away-"))
+    until(lambda: not page.locator("#notice").is_visible() or pump(page))
+    before = number(page)
+    fresh.search(path, kind="resume")
+    shown(page, "status", "Running")
+    until(lambda: number(page) > before or pump(page))
+
+
+def test_a_killed_server(view, fresh, tmp_path):
+    path = tmp_path / "searches.db"
+    fresh.search(path)
+    dashboard = Dashboard(fresh, path)
+    view.may_be_lost = True
+    page = view(dashboard.with_token)
+    drawn(page)
+    until(lambda: number(page) or pump(page))
+    page.evaluate("globalThis.loadedOnce = true")
+    dashboard.kill()
+    shown(page, "notice", "connection to the dashboard is lost")
+    assert text(page, "connection") == "Connection lost"
+    before = number(page)
+    dashboard.start()
+    shown(page, "connection", "Connected")
+    until(lambda: number(page) > before or pump(page))
+    until(lambda: not page.locator("#notice").is_visible() or pump(page))
+    assert page.evaluate("globalThis.loadedOnce")
+    # The cookie holds the same token, so that the buttons work again.
+    until(lambda: page.locator("#pause").get_attribute("aria-disabled") == "false" or pump(page))

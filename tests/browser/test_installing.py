@@ -1,0 +1,64 @@
+"""The browser is found, installed where that can be done, and else one line says how to get it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import chromium
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def program(folder, name, text):
+    file = folder / name
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+
+
+def test_found_by_name_and_by_variable(tmp_path):
+    assert chromium.find({"PATH": str(tmp_path)}) is None
+    program(tmp_path, "chromium", "")
+    assert chromium.find({"PATH": str(tmp_path)}) == str(tmp_path / "chromium")
+    program(tmp_path, "mine", "")
+    assert chromium.find({"PATH": "/nowhere", "CHROMIUM": str(tmp_path / "mine")}) == str(tmp_path / "mine")
+
+
+def test_installed_by_root_with_apt(tmp_path, monkeypatch):
+    program(tmp_path, "apt-get", f'echo "$@" >> {tmp_path}/log; [ "$2" = update ] || {{ printf "#!/bin/sh" > {tmp_path}/chromium; /bin/chmod 755 {tmp_path}/chromium; }}')
+    environment = {"PATH": str(tmp_path)}
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert chromium.install(environment) is None
+    assert not (tmp_path / "log").exists()
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert chromium.install(environment) == str(tmp_path / "chromium")
+    calls = (tmp_path / "log").read_text().splitlines()
+    assert calls == ["-qq update", "-qq install --yes --no-install-recommends chromium"]
+    assert chromium.install(environment) == str(tmp_path / "chromium")
+    assert (tmp_path / "log").read_text().splitlines() == calls, "it was installed twice"
+
+
+def test_a_failed_attempt_is_told_in_one_line(tmp_path, monkeypatch, capsys):
+    program(tmp_path, "apt-get", f"echo no network >&2; echo >> {tmp_path}/log; exit 100")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    chromium.main()
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == chromium.MISSING + "\n"
+    assert printed.err.count("\n") == 1
+    assert "apt-get install chromium" in printed.err
+    assert (tmp_path / "log").read_text() == "\n", "it went on after a failure"
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("true", "1 error"), ("", "1 skipped")])
+def test_without_a_browser_tests_are_skipped_but_not_in_ci(tmp_path, ci, outcome):
+    environment = {**os.environ, "PATH": str(tmp_path), "CI": ci, "CHROMIUM": ""}
+    test = "tests/browser/test_access.py::test_axe_would_find_something"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-rs", test]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert outcome in done.stdout, done.stdout + done.stderr
+    assert "apt-get install chromium" in done.stdout
+    assert done.returncode == (1 if ci else 0)

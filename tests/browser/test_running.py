@@ -1,0 +1,146 @@
+"""The page of a search that runs: it follows without being loaded again, and its buttons are obeyed."""
+
+import statistics
+import time
+
+from dashboards import Dashboard, until
+from searching import MARKUP
+from viewing import drawn, number, pump, shown, text
+
+from topalpha.storage import Storage, read
+
+TASK = {"alpha": 0.1, "epsilon": 0.1, "delta": 0.05, "algorithm": "cc-lucb", "family": "bernoulli", "minimise": False}
+SECOND = 1.0
+
+
+def progress(pulls):
+    figures = {"pulls": pulls, "in_flight": 0, "arms": 2, "leader": 1, "mean": 0.75, "low": 0.7, "high": 0.8}
+    return {**figures, "gap": 0.25, "unresolved": 1, "left": 4321, "paused": False, "claims": [[0.1, 0.35], [0.5, 0.2]]}
+
+
+def test_follows_a_search(view, running):
+    page = view(running.with_token)
+    page.evaluate("globalThis.loadedOnce = true")
+    drawn(page)
+    first = until(lambda: number(page) or pump(page))
+    until(lambda: (number(page) or 0) > first or pump(page))
+    assert page.evaluate("globalThis.loadedOnce")
+    assert text(page, "status") == "Running"
+    for words in ("within epsilon = 0.005", "top 10%", "95%", "cc-lucb", "bernoulli"):
+        assert words in text(page, "task")
+    # As many arms in the race as the file has, each as one bar, and one of them leads.
+    recording = read(running.path, log=False)
+    bars = page.evaluate("document.getElementById('race').data.slice(0, 3).map(trace => trace.x.length / 3)")
+    assert sum(bars) == len([row for row in recording.snapshot if row.pulls])
+    assert bars[2] == 1
+
+
+def test_a_commit_is_seen_within_a_second(view, fresh, tmp_path):
+    """From the end of the commit to the changed text, as the test sees it; and the figures are those of the file."""
+    path = tmp_path / "searches.db"
+    with Storage(path) as storage:
+        record = storage.create("first", {"task": TASK})
+        record.add_arm(0, "a")
+        record.add_arm(1, "b")
+        record.snapshot([(0, 10, 0.25, 0.2, 0.9, 0), (1, 20, 0.75, 0.7, 0.8, 0)], progress(30))
+        page = view(Dashboard(fresh, path).with_token)
+        drawn(page)
+        shown(page, "pulls", "30")
+        delays = []
+        for pulls in (1031, 1032, 1033, 1034, 1035):
+            record.snapshot([(0, pulls - 20, 0.25, 0.2, 0.9, 0)], progress(pulls))
+            committed = time.monotonic()
+            until(lambda count=pulls: number(page) == count or pump(page))
+            delays.append(time.monotonic() - committed)
+        assert max(delays) < SECOND, delays
+        print(f"commit to screen: median {statistics.median(delays):.3f} s")
+        assert text(page, "gap") == "0.25"
+        assert "within 0.35 of the top 10%" in text(page, "gap-note")
+        assert text(page, "left") == "4,321"
+        assert text(page, "leader") == "Arm 1"
+        assert "within 0.35 of the top 10%, within 0.2 of the top 50%" in text(page, "curve-summary")
+        # Arm 0's upper bound, 0.9, is over the line at 0.7 + 0.1.
+        assert "1 arm's upper bound is above it" in text(page, "race-summary")
+        assert page.evaluate("document.getElementById('race').data.map(trace => trace.x.length)")[:3] == [0, 3, 3]
+        assert page.evaluate("document.getElementById('race').layout.shapes[0].y0") == 0.7 + 0.1
+        # The table follows as well.
+        until(lambda: page.locator("#arms tbody tr").nth(1).locator("td").nth(2).inner_text() == "1,015" or pump(page))
+
+
+def test_minimising_turns_the_race_around(view, fresh, tmp_path):
+    path = tmp_path / "searches.db"
+    with Storage(path) as storage:
+        record = storage.create("costs", {"task": {**TASK, "minimise": True}})
+        rows = [(0, 9, 0.25, 0.2, 0.3, 0), (1, 9, 0.75, 0.1, 0.9, 0), (2, 9, 0.5, 0.4, 0.6, 1)]
+        record.snapshot(rows, {**progress(27), "leader": 0, "mean": 0.25, "low": 0.2, "high": 0.3})
+        page = view(Dashboard(fresh, path).address)
+        drawn(page)
+        # Below the line at 0.3 - 0.1 lies arm 1's lower bound; it comes last, for its mean is the largest.
+        assert "1 arm's lower bound is below it" in text(page, "race-summary")
+        data = page.evaluate("document.getElementById('race').data.slice(0, 3).map(trace => trace.x)")
+        assert data == [[2, 2, None], [3, 3, None], [1, 1, None]]
+        until(lambda: page.locator("#arms tbody tr").count() == 3 or pump(page))
+        assert [line.locator("td").first.inner_text() for line in page.locator("#arms tbody tr").all()] == ["0", "2", "1"]
+
+
+def test_the_buttons_are_obeyed(view, fresh, tmp_path):
+    path = tmp_path / "searches.db"
+    search = fresh.search(path)
+    page = view(Dashboard(fresh, path).with_token)
+    drawn(page)
+    until(lambda: number(page) or pump(page))
+    page.locator("#pause").click()
+    shown(page, "status", "Paused")
+    assert text(page, "pause") == "Continue"
+    shown(page, "messages", "The search is paused.")
+    page.wait_for_timeout(600)
+    still = read(path).tells
+    page.wait_for_timeout(1000)
+    assert len(read(path).tells) == len(still)
+    page.locator("#pause").click()
+    shown(page, "status", "Running")
+    until(lambda: len(read(path).tells) > len(still))
+    page.locator("#stop").click()
+    assert page.locator("#confirm").is_visible()
+    page.locator("#confirm-no").click()
+    assert not page.locator("#confirm").is_visible()
+    page.wait_for_timeout(800)
+    assert search.poll() is None, "a search that was not to be stopped was stopped"
+    page.locator("#stop").click()
+    page.locator("#confirm-yes").click()
+    shown(page, "status", "Ended: it was told to stop")
+    assert search.wait(10) == 0
+    statement = read(path).certificate["statement"]
+    assert text(page, "statement") == statement
+    assert "it was told to end" in statement
+
+
+def test_without_the_token_the_buttons_say_why(view, running):
+    page = view(running.address)
+    shown(page, "controls-note", "need the token")
+    before = len(view.requests)
+    for button in ("pause", "stop"):
+        assert page.locator(f"#{button}").get_attribute("aria-disabled") == "true"
+        page.locator(f"#{button}").click(force=True)
+    assert not page.locator("#confirm").is_visible()
+    assert not [url for url in view.requests[before:] if url.endswith("/api/control")]
+
+
+def test_the_end_shows_the_certificate(view, fresh, tmp_path):
+    path = tmp_path / "searches.db"
+    page = view(Dashboard(fresh, path).with_token)
+    shown(page, "notice", "searches.db")
+    assert fresh.search(path, kind="short").wait(20) == 0
+    shown(page, "status", "Finished: proved")
+    drawn(page)
+    certificate = read(path).certificate
+    assert text(page, "statement") == certificate["statement"]
+    assert page.locator("#assumptions li").all_inner_texts() == certificate["assumptions"]
+    assert not page.locator("#notice").is_visible()
+    assert "ended" in text(page, "controls-note")
+    # What was stored as markup stays text, in the certificate as in the table.
+    until(lambda: page.locator("#arms tbody tr").count() or pump(page))
+    assert MARKUP in text(page, "certificate-facts")
+    assert MARKUP in page.locator("#arms tbody").inner_text()
+    assert page.evaluate("globalThis.broken") is None
+    assert page.evaluate("document.querySelectorAll('main script, main img').length") == 0

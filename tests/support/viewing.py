@@ -1,0 +1,110 @@
+"""Pages in a browser, with everything that they say and ask for."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from dashboards import until
+
+LOST = "net::ERR_"
+
+
+class Viewer:
+    """Opens pages and keeps a list of their complaints and requests."""
+
+    def __init__(self, browser):
+        self._browser = browser
+        self._contexts = []
+        self.pages = []
+        self.complaints = []
+        self.requests = []
+        self.origins = set()
+        #: Whether the server may vanish: then the browser itself says that it cannot reach it.
+        self.may_be_lost = False
+
+    def __call__(self, address, width=1280, scheme="light", **settings):
+        context = self._browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce", **settings
+        )
+        self._contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("console", self._hear)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", lambda request: self.requests.append(request.url))
+        self.origins.add(origin(address))
+        self.pages.append(page)
+        page.goto(address)
+        return page
+
+    def _hear(self, message):
+        if message.type in ("error", "warning") and not (self.may_be_lost and LOST in message.text):
+            self.complaints.append(message.text)
+
+    def judge(self):
+        assert self.complaints == []
+        outside = [url for url in self.requests if origin(url) not in self.origins and not url.startswith("data:")]
+        assert outside == []
+
+    def photograph(self, folder, test):
+        folder.mkdir(parents=True, exist_ok=True)
+        name = re.sub(r"[^a-z0-9]+", "-", test.partition(" ")[0].rpartition("::")[2].lower())
+        for number, page in enumerate(self.pages):
+            page.screenshot(path=folder / f"{name}-{number}.png", full_page=True)
+
+    def close(self):
+        for context in self._contexts:
+            context.close()
+
+
+def origin(url):
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def text(page, identity):
+    return page.locator(f"#{identity}").inner_text()
+
+
+def number(page, identity="pulls"):
+    """The figure that an element shows; None if it shows none."""
+    found = text(page, identity).replace(",", "")
+    return float(found) if re.fullmatch(r"[0-9.e-]+", found) else None
+
+
+def shown(page, identity, words):
+    """Wait until an element shows these words."""
+    page.wait_for_timeout(10)
+    until(lambda: words in page.locator(f"#{identity}").text_content() and visible(page, identity) or pump(page))
+
+
+def visible(page, identity):
+    return page.locator(f"#{identity}").is_visible()
+
+
+def pump(page):
+    """Let the page's events through; never true."""
+    page.wait_for_timeout(20)
+    return False
+
+
+def moment(page, name):
+    """Milliseconds from the start of loading to a mark of the page; None before it."""
+    found = page.evaluate("name => performance.getEntriesByName(name).map(entry => entry.startTime)", name)
+    return found[0] if found else None
+
+
+def drawn(page):
+    """Wait until the charts are there."""
+    until(lambda: moment(page, "topalpha-charts-drawn") is not None or pump(page))
+
+
+def updates(page):
+    """Milliseconds that each of the last updates took."""
+    return page.evaluate("performance.getEntriesByName('topalpha-update').map(entry => entry.duration)")
+
+
+def overflow(page):
+    """By how many pixels the page is wider than the window."""
+    return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
