@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import chromium
 import pytest
 import site_checks
 
@@ -18,6 +19,16 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 GALLERY = sorted(path.stem for path in (ROOT / "examples" / "gallery").glob("plot_*.py"))
 MODULES = ("", ".sklearn", ".figures", ".storage", ".theory", ".reservoirs", ".testing")
+OPENED = ("index.html", "start.html", "algorithms.html", "gallery/index.html", "api/searching.html", "search.html")
+SIZES = """() => {
+    const formulas = [...document.querySelectorAll("article math")];
+    return {
+        formulas: formulas.length,
+        faulty: document.querySelectorAll("merror, .katex-error, .formula-error").length,
+        empty: formulas.filter(one => one.getBoundingClientRect().width < 1).length,
+        wide: document.documentElement.scrollWidth,
+    };
+}"""
 
 
 def build(folder):
@@ -119,6 +130,35 @@ def test_files_outside_docs_are_pages(site):
     shown = "".join(site_checks.pages(site)["project/contributing.html"].prose)
     assert "A new family" in shown
     assert any("project/contributing.html" in link for link in site_checks.pages(site)["algorithms.html"].links)
+
+
+def test_in_a_browser_nothing_is_fetched_and_all_formulas_have_a_size(site):
+    path = chromium.find()
+    if path is None:
+        (pytest.fail if chromium.is_mandatory() else pytest.skip)(chromium.MISSING)
+    from playwright.sync_api import sync_playwright
+
+    found = site_checks.pages(site)
+    chosen = [*OPENED, *(place for place, page in found.items() if page.formulas)]
+    asked, said, formulas = [], [], 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(chromium.FLAGS))
+        page = browser.new_page(viewport={"width": 400, "height": 800})
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.route(re.compile(r"^(?!file:|data:)"), lambda route: route.abort())
+        for place in chosen:
+            page.goto((site / place).as_uri())
+            shown = page.evaluate(SIZES)
+            assert shown["faulty"] == 0, place
+            assert shown["empty"] == 0, place
+            assert shown["wide"] <= 400, place  # what is wider scrolls by itself
+            formulas += shown["formulas"]
+        browser.close()
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert said == []
+    assert formulas > 2500
 
 
 def test_first_page_prints_what_it_shows(monkeypatch, tmp_path):
