@@ -22,11 +22,13 @@ def pull(candidate, rng):
 
 result = topalpha.search(draw, pull, alpha=0.1, epsilon=0.1, delta=0.05, progress="none")
 print(result.statement)
-print("its rate is", round(result.candidate["rate"], 3), "after", result.pulls, "pulls of", result.arms, "candidates")
+print(f"Its rate is {result.candidate['rate']:.3f}.")
+print(result.pulls, "pulls of", result.arms, "candidates")
 
 # %%
-# The race: the bounds of the leader and of those that contest it, over the course of the search. It ends when no upper
-# bound of a challenger is more than epsilon above the lower bound of the leader.
+# The race: the leader and its rivals over the course of the search. At the end the leader's mean is known so well that
+# its lower bound plus epsilon (dashed) comes close to the best that any other candidate may be. The default algorithm
+# joins the evidence about all candidates, so it may stop a little before the two lines meet.
 
 figures.race(result)
 

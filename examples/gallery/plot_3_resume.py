@@ -9,8 +9,6 @@ decisions as if nothing had happened.
 import tempfile
 from pathlib import Path
 
-import matplotlib.pyplot as plt
-
 import topalpha
 from topalpha import figures
 
@@ -34,15 +32,14 @@ print(first.statement)
 # %%
 # The figures read the file itself; nothing else is needed, and the search may still be running elsewhere.
 
-figure, (before, after) = plt.subplots(1, 2, figsize=(10, 4.5), sharey=True, layout="constrained")
-figures.intervals(file, axes=before)
-before.set_title("when the budget was spent")
+figures.intervals(file)
+
+# %%
+# Going on needs the same two functions, and nothing else.
 
 second = topalpha.resume(file, draw, pull, progress="none")
 print(second.statement)
-figures.intervals(file, axes=after)
-after.set_title("when it was finished")
-figure.suptitle("The same search, before and after it was resumed")
+figures.intervals(file)
 
 # %%
 # The record holds every decision: without the pause the same search comes out, and the certificate can be computed

@@ -28,7 +28,7 @@ _USUAL = 64.0
 
 
 class Poisson(NamedTuple):
-    """Counts 0, 1, 2, ... with no arm's mean above ``highest``.
+    """Counts (0, 1, 2 and so on) with no arm's mean above ``highest``.
 
     Without a ``highest`` the tilts are laid out for means up to 1024 epsilon. A run among means far above that may not
     stop; what it returns is covered all the same.
