@@ -17,9 +17,10 @@ from topalpha.comparison import Case, Comparison, Contender, compare
 from topalpha.comparison import ledger as ledger_module
 from topalpha.comparison import running as running_module
 from topalpha.comparison.cells import allocation, cells
-from topalpha.comparison.figures import curves, style
+from topalpha.comparison.figures import curves
 from topalpha.comparison.ledger import CELLS, CONFIGURATION, Ledger, load
 from topalpha.comparison.report import by_case, flat, limits, rivals, spent, to_csv
+from topalpha.figures.style import style
 from topalpha.reservoirs import parse
 from topalpha.simulation import interpret
 from topalpha.streams import run_seed

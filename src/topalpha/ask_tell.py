@@ -9,6 +9,7 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 from topalpha.core import SUM, WAIT, Algorithm, Certifier, Claim, History, Refuting, Selector
+from topalpha.journal import Trail
 from topalpha.models import Model, reward_model
 from topalpha.result import Result
 from topalpha.streams import Seed, streams
@@ -79,6 +80,7 @@ class Search:
         self.stopped = False
         #: How many rewards were told, whether they count already or wait for earlier ones.
         self.told = 0
+        self._seed = seed
         self._rng = streams(seed).rules
         #: What the algorithm needs from whoever drives it.
         self.traits = algorithm.traits
@@ -102,6 +104,10 @@ class Search:
         self._arm_of = array("q")
         self._number_of = array("q")
         self._reward_of = array("d")
+        # What a replay needs beside them: after how many rewards each pull was planned, and how rewards arrived.
+        self._after_of = array("q")
+        self._orders = array("q")
+        self._waits: list[tuple[int, int]] = []
         self._waited = -1
 
     @staticmethod
@@ -129,6 +135,14 @@ class Search:
             self._early,
             self._early_sums,
         )
+
+    @property
+    def trail(self) -> Trail:
+        """All that it takes to run this search again, as far as it has come."""
+        asked, told, waits = len(self._arm_of), self.told, len(self._waits)
+        start = (self.algorithm, self._seed, self.model, self.stopped, self.history)
+        log = (self._arm_of, self._after_of, self._reward_of, self._orders, self._waits)
+        return Trail(*start, *log, asked, told, waits)
 
     @property
     def asked(self) -> int:
@@ -259,6 +273,7 @@ class Search:
             covered=self.traits.covered,
             selection=tuple(self.selection),
             refutation=self.refutation,
+            trail=self.trail,
         )
 
     @property
@@ -354,6 +369,7 @@ class Search:
         self._pending[arm] += 1
         self._arm_of.append(arm)
         self._number_of.append(pull.number)
+        self._after_of.append(self.told)
         self._reward_of.append(nan)
         lane = 0 if self.traits.global_order else arm
         if lane in self._lanes:
@@ -372,6 +388,7 @@ class Search:
                 raise RuntimeError("plan must not wait when nothing is in flight")
             if self.journal is not None:
                 self.journal.wait(len(self._arm_of), self.told)
+            self._waits.append((len(self._arm_of), self.told))
             self._waited = self._t
             return
         self.stopped = count == 0
@@ -416,6 +433,7 @@ class Search:
     def _count(self, pull: Pull, reward: float) -> None:
         """Take the reward in; every reward counts that no earlier one is waited for."""
         self._reward_of[pull.order] = reward
+        self._orders.append(pull.order)
         self.told += 1
         lane = self._lanes[0 if self.traits.global_order else pull.arm]
         if lane[0].order != pull.order:  # an earlier one is still out
@@ -432,3 +450,33 @@ class Search:
                 left = self._early[first.arm]
                 self._early_sums[first.arm] = self._early_sums[first.arm] - reward if left else 0.0
             self.algorithm.observe(self.history, self._memory, first.arm, reward)
+
+
+def at_rest(trail: Trail) -> Search:
+    """A search that has stopped, as it stands, without running it again; ready for questions, not for more pulls.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
+    >>> while (pull := search.ask()) is not None:
+    ...     search.tell(pull, float(pull.arm == 2))
+    >>> again = at_rest(search.trail)
+    >>> again.best, again.lower(2) == search.lower(2), again.result == search.result
+    (2, True, True)
+    """
+    require(trail.stopped, "trail", "be of a search that has stopped", trail.status)
+    search, history = Search(trail.algorithm, trail.seed, model=trail.model), trail.history
+    search.stopped, search.told = True, trail.told
+    search._t, search._arms = history.t, history.arms
+    search._pulls, search._stats, search._state = (
+        list(history.pulls),
+        [list(one) for one in history.stats],
+        list(history.state),
+    )
+    search._pending, search._early = list(history.pending), list(history.early)
+    search._early_sums = list(history.early_sums)
+    search._arm_of, search._after_of, search._reward_of = trail.arm_of, trail.after_of, trail.reward_of
+    search._orders, search._waits = trail.orders, trail.waited
+    search.forget()
+    return search

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from array import array
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from topalpha.ask_tell import Pull, Search
 from topalpha.storage import StorageError
@@ -14,10 +15,46 @@ if TYPE_CHECKING:
     from topalpha.storage import Recording
 
 
-def replay(recording: Recording, search: Search) -> None:
+class Log(Protocol):
+    """What a replay reads: a :class:`topalpha.storage.Recording`, or a search's own :class:`topalpha.journal.Trail`."""
+
+    @property
+    def asks(self) -> Sequence[tuple[int, int]]:
+        """``(arm, after)`` of each pull, by its order."""
+
+    @property
+    def tells(self) -> Sequence[tuple[int, float]]:
+        """``(order, reward)`` in order of arrival."""
+
+    @property
+    def waits(self) -> Sequence[tuple[int, int]]:
+        """``(asked, after)``: the algorithm was asked, and had to wait."""
+
+    @property
+    def status(self) -> str:
+        """How the search stood."""
+
+
+def replay(recording: Log, search: Search) -> None:
     """Bring a search that has not begun to where the recording ends; an error where the two part.
 
     Pulls that were asked for and not told are handed out again, the oldest first.
+    """
+    for _ in steps(recording, search):
+        pass
+
+
+def steps(recording: Log, search: Search) -> Iterator[int]:
+    """The same, reward by reward: how many were told, as soon as each is.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
+    >>> search.tell_many([(pull, 0.5) for pull in search.ask_many(3)])
+    >>> again = Search(search.algorithm)
+    >>> [(told, again.history.arms) for told in steps(search.trail, again)]
+    [(1, 3), (2, 3), (3, 3)]
     """
     waiting: dict[int, Pull] = {}
     asks, tells = recording.asks, recording.tells
@@ -44,6 +81,7 @@ def replay(recording: Recording, search: Search) -> None:
             order, reward = tells[told]
             _agree(order in waiting, "a reward was told before its pull", order)
             search.tell(waiting.pop(order), reward)
+            yield told + 1
     _agree(asked == len(asks) and not waits, "what follows was planned before", asked)
     if recording.status == "stopped":
         # What was in flight then is wanted no more; that nothing more is asked for is a decision like the others.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from topalpha.certificate import Certificate
+    from topalpha.journal import Trail
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Result:
         All arms that are returned and their candidates, where the algorithm looks for several.
     refutation
         What is proved in place of the claim, where what the algorithm was told about the reservoir turned out wrong.
+    trail
+        How the search went, from which figures are drawn; no part of what the result says or is compared by.
 
     Examples
     --------
@@ -65,11 +68,12 @@ class Result:
     selection: tuple[int, ...] = ()
     selected: tuple[Any, ...] = ()
     refutation: str = ""
+    trail: Trail | None = field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; the candidate is in the certificate. A selection of one arm is not repeated."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
-        del values["candidate"], values["certificate"], values["selected"]
+        del values["candidate"], values["certificate"], values["selected"], values["trail"]
         values["selection"] = list(self.selection)
         if len(self.selection) < 2:
             del values["selection"]

@@ -105,10 +105,7 @@ class Session(Search):
     @classmethod
     def replayed(cls, recording: Recording, allow_pickle: bool = False) -> Session:
         """The search as it was recorded, run again, with nothing that writes."""
-        config = recording.config
-        known = set(config) == {"task", "version", "code"} and isinstance(config["task"], Mapping)
-        require(known, "record", "be of a search for a task", config)
-        session = cls(Task.from_dict(config["task"]), version=config["version"])
+        session = cls(recorded_task(recording.config), version=recording.config["version"])
         session.candidates = recording.candidates(allow_pickle)
         session.actions = [(failure.order, failure.action) for failure in recording.failures]
         replay(recording, session)
@@ -152,3 +149,17 @@ class Session(Search):
         if self.record is not None:
             self.record.finish(certificate.reason, certificate.to_dict())
         return certificate
+
+
+def recorded_task(config: Mapping[str, Any]) -> Task:
+    """The task that a recorded search was made from.
+
+    Examples
+    --------
+    >>> recorded_task({})
+    Traceback (most recent call last):
+    ValueError: record must be of a search for a task, got {}
+    """
+    known = set(config) == {"task", "version", "code"} and isinstance(config["task"], Mapping)
+    require(known, "record", "be of a search for a task", config)
+    return Task.from_dict(config["task"])

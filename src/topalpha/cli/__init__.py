@@ -16,6 +16,7 @@ from topalpha.cli.bounds import bounds
 from topalpha.cli.compare import compare
 from topalpha.cli.dashboard import dashboard
 from topalpha.cli.demo import demo
+from topalpha.cli.figure import figure
 from topalpha.cli.listing import listing
 from topalpha.cli.plan import plan
 from topalpha.cli.program import Program
@@ -41,7 +42,7 @@ def main(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-_PRACTICE = (demo, plan, run, resume, show, dashboard, verify, export, scores)
+_PRACTICE = (demo, plan, run, resume, show, figure, dashboard, verify, export, scores)
 _RESEARCH = (simulate, compare, table1, bounds, audit, listing)
 for _command in (*_PRACTICE, *_RESEARCH):
     main.add_command(_command)

@@ -12,30 +12,13 @@ from typing import Any
 
 from topalpha.comparison.cells import MEASURED
 from topalpha.comparison.report import Row
+from topalpha.figures.canvas import new_figure
+from topalpha.figures.style import GREY, PALE, style
 
-# Colours that colour-blind readers tell apart (Okabe and Ito), with markers and dashes for everyone else.
-_COLOURS = ("#009E73", "#0072B2", "#D55E00", "#E69F00", "#CC79A7", "#56B4E9", "#000000")
-_MARKERS = ("D", "^", "o", "s", "v", "P", "X", "*", "<", ">", "h")
-_DASHES = ("-", "--", "-.", ":")
 _SIZE = (11.0, 6.5)
 
 #: Which figures there are: the file, and what is on its horizontal axis.
 SWEEPS = {"pulls-against-delta": "delta", "pulls-against-alpha": "alpha", "pulls-against-epsilon": "epsilon"}
-
-
-def style(place: int) -> dict[str, Any]:
-    """Colour, marker and dash of the curve with this number.
-
-    Examples
-    --------
-    >>> style(0)["marker"], style(0) == style(7)
-    ('D', False)
-    """
-    return {
-        "color": _COLOURS[place % len(_COLOURS)],
-        "marker": _MARKERS[place % len(_MARKERS)],
-        "linestyle": _DASHES[(place // len(_COLOURS)) % len(_DASHES)],
-    }
 
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
@@ -122,7 +105,7 @@ def _error_axes(axes: Any, rows: Sequence[Row], styles: dict[str, Any]) -> None:
         budgeted = some[0]["budget"] is not None
         shown = styles[name] if budgeted else {**styles[name], "linestyle": "none"}
         axes.errorbar([row["pulls"]["mean"] for row in some], rates, yerr=bars, capsize=2, label=name, **shown)
-    axes.axhline(rows[0]["delta"], color="0.5", linewidth=0.8)
+    axes.axhline(rows[0]["delta"], color=GREY, linewidth=0.8)
     axes.set(xscale="log", yscale="log", xlabel="mean pulls", ylabel="errors (at least half a run)")
 
 
@@ -138,19 +121,15 @@ def _grid(groups: dict[Any, list[Row]], fill: Callable[[Any, Any, Sequence[Row]]
     """One picture with a panel for each group, and one legend for all; no file where there is no group."""
     if not groups:
         return []
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     columns = min(2, len(groups))
     lines = math.ceil(len(groups) / columns)
-    figure = Figure(figsize=(_SIZE[0], _SIZE[1] * (0.5 + 0.5 * lines)), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(_SIZE[0], _SIZE[1] * (0.5 + 0.5 * lines))
     shown: dict[str, Any] = {}
     for place, (key, some) in enumerate(groups.items(), 1):
         axes = figure.add_subplot(lines, columns, place)
         fill(axes, key, some)
         axes.title.set_fontsize(9)
-        axes.grid(visible=True, which="major", color="0.93")
+        axes.grid(visible=True, which="major", color=PALE)
         handles, labels = axes.get_legend_handles_labels()
         shown |= dict(zip(labels, handles, strict=True))
     figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=5, frameon=False, fontsize=8)

@@ -1,0 +1,49 @@
+"""Pictures of searches, reservoirs and studies, by matplotlib (the extra ``plot``), which each call loads.
+
+Every function returns the axes that it drew on: those that it was given, or new ones. What they show is told apart by
+colour and, for readers without, by marker, dash or hatching.
+
+=====================  =======================================================================
+:func:`intervals`      the bounds of all arms, the leader, those that contest it, and the line
+:func:`pulls`          how often each arm was pulled
+:func:`race`           the leader and its rivals against the pulls spent
+:func:`claims_curve`   which epsilon is proved for which alpha
+:func:`reservoir`      a reservoir and its blocks of measure alpha
+:func:`sweep`          pulls against delta, alpha or epsilon, with lower bounds
+:func:`errors`         errors against delta, with exact intervals
+=====================  =======================================================================
+
+:func:`new_axes` makes axes that belong to no window, :func:`save` writes a picture to a file, :func:`svg` to a page.
+
+>>> from topalpha import search
+>>> from topalpha.figures import intervals, new_axes
+>>> found = search(lambda rng: rng.random(), lambda p, rng: float(rng.random() < p), alpha=0.2, epsilon=0.2,
+...                progress="none")
+>>> axes = intervals(found, axes=new_axes())
+>>> axes.get_xlabel()
+'arms by rank, the largest mean first'
+"""
+
+from topalpha.figures.arms import intervals, pulls
+from topalpha.figures.canvas import new_axes, save, svg
+from topalpha.figures.proved import claims_curve
+from topalpha.figures.race import race
+from topalpha.figures.reservoirs import reservoir
+from topalpha.figures.studies import errors, sweep
+
+#: The pictures of a single search, by the names that the command line gives them.
+KINDS = {"race": race, "intervals": intervals, "pulls": pulls, "claims": claims_curve}
+
+__all__ = [
+    "KINDS",
+    "claims_curve",
+    "errors",
+    "intervals",
+    "new_axes",
+    "pulls",
+    "race",
+    "reservoir",
+    "save",
+    "svg",
+    "sweep",
+]

@@ -1,0 +1,62 @@
+"""The certified curve: which epsilon is proved for which alpha, all at once."""
+
+from __future__ import annotations
+
+from topalpha.figures.canvas import Axes, chosen, dressed, patch, sample
+from topalpha.figures.style import PROVED, TARGET
+from topalpha.figures.words import of_status
+from topalpha.origin import Source
+from topalpha.standing import standing
+from topalpha.validate import require
+
+
+def claims_curve(source: Source, name: str | None = None, *, axes: Axes | None = None) -> Axes:
+    """What is proved about the arm: within which epsilon of which top fraction; and the target.
+
+    A claim for one alpha holds for every larger alpha and every larger epsilon, so that all above and to the right of
+    the steps is proved, all at once, with probability at least 1 - delta.
+
+    Parameters
+    ----------
+    source, name
+        As for :func:`topalpha.standing.standing`; a search that has proved something, whether it has stopped or not.
+    axes
+        Where to draw; a new figure of pyplot unless given.
+
+    Examples
+    --------
+    >>> from topalpha import search
+    >>> from topalpha.figures import claims_curve, new_axes
+    >>> found = search(lambda rng: rng.random(), lambda p, rng: float(rng.random() < p), alpha=0.1, epsilon=0.1,
+    ...                pulls=1500, progress="none")
+    >>> claims_curve(found, axes=new_axes()).get_ylabel()
+    'ε: by how much it may fall short'
+    """
+    now = standing(source, name)
+    require(bool(now.claims), "source", "be of a search that has proved something", of_status(now))
+    axes = chosen(axes)
+    alphas = [claim.alpha for claim in now.claims]
+    epsilons = [claim.epsilon for claim in now.claims]
+    left, top = 0.8 * min(alphas[0], now.alpha), 1.15 * max(epsilons[0], now.epsilon)
+    x, y = [*alphas, 1.0], [*epsilons, epsilons[-1]]
+    axes.fill_between(x, y, top, step="post", linewidth=0.0, **PROVED.area)
+    axes.vlines(alphas[0], epsilons[0], top, linewidth=1.8, **PROVED.line)
+    axes.step(x, y, where="post", linewidth=1.8, **PROVED.line)
+    axes.plot(alphas, epsilons, markersize=6, zorder=3.0, **PROVED.points)
+    axes.plot([now.alpha], [now.epsilon], markersize=13, markerfacecolor="none", zorder=4.0, **TARGET.points)
+    axes.set_xscale("log")
+    axes.set_xlim(left, 1.0)
+    axes.set_ylim(0.0, top)
+    ticks = [tick for tick in (1e-4, 1e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0) if left <= tick]
+    axes.set_xticks(ticks, [f"{100.0 * tick:g}%" for tick in ticks])
+    axes.minorticks_off()
+    handles = [
+        sample("smallest ε that is proved", linewidth=1.8, markersize=6, **PROVED.line | {"marker": PROVED.marker}),
+        patch("proved, all at once", **PROVED.area),
+        sample(
+            f"asked for: α = {now.alpha:g}, ε = {now.epsilon:g}", markersize=11, markerfacecolor="none", **TARGET.points
+        ),
+    ]
+    best = "best (smallest)" if now.minimise else "top"
+    sure = f"With probability at least {1.0 - now.delta:.10g}, arm {now.about} is within ε of the {best} α"
+    return dressed(axes, sure, "α: the fraction of all candidates", "ε: by how much it may fall short", handles, 3)

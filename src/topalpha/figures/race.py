@@ -1,0 +1,137 @@
+"""The race over time: the leader's interval, its rivals', and the line between them until the search stops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from topalpha.figures.canvas import Axes, Numbers, bars, chosen, dressed, patch, sample, span
+from topalpha.figures.style import BLACK, END, GREEN, GREY, LEADER, LINE, PURPLE, REACH, Look
+from topalpha.figures.words import named, of_status, rewards
+from topalpha.origin import Source
+from topalpha.standing import Standing, timeline
+from topalpha.validate import require, whole
+
+#: How many rivals' intervals are shown, unless said otherwise, and at how many moments each.
+RIVALS, MOMENTS = 2, 12
+#: The vertical axis shows all bounds from this part of the pulls on; those before may be many times as wide.
+LATE = 0.2
+
+#: The looks of rivals, the one with most pulls first.
+_RIVALS = (Look(GREEN, "o", ":"), Look(PURPLE, "s", ":"), Look(GREY, "X", ":"), Look(BLACK, "P", ":"))
+
+
+def race(
+    source: Source,
+    name: str | None = None,
+    *,
+    points: int = 60,
+    rivals: int = RIVALS,
+    axes: Axes | None = None,
+) -> Axes:
+    """How the leader and its rivals came to be told apart, against the pulls spent.
+
+    The band is the interval of whoever led at that moment. The dashed line is its lower bound plus epsilon, the
+    dash-dotted one the best that any other arm's mean may be by its bound: while that is above the line, some arm
+    contests the leader. A stopping rule that joins the evidence of many arms, as joint-lucb's, may be met before the
+    two lines cross. Bars are intervals of those rivals that were pulled most. Early bounds that are very wide leave the
+    picture. For costs it is all upside down.
+
+    Parameters
+    ----------
+    source, name
+        As for :func:`topalpha.standing.timeline`, which runs the search again; or what that gave.
+    points
+        At how many moments.
+    rivals
+        How many rivals' intervals, 4 at most.
+    axes
+        Where to draw; a new figure of pyplot unless given.
+
+    Examples
+    --------
+    >>> from topalpha import search
+    >>> from topalpha.figures import new_axes, race
+    >>> found = search(lambda rng: rng.random(), lambda p, rng: float(rng.random() < p), alpha=0.2, epsilon=0.2,
+    ...                algorithm="cc-lucb", progress="none")
+    >>> race(found, axes=new_axes()).get_xlabel()
+    'pulls'
+    """
+    rivals = whole("rivals", rivals, 0)
+    require(rivals <= len(_RIVALS), "rivals", f"be at most {len(_RIVALS)}", rivals)
+    # One more than are shown: the leader is most often among those that were pulled most.
+    moments = timeline(source, name, points=points, arms=rivals + 1)
+    last = moments[-1]
+    require(last.bounded, "source", "be of an algorithm that has bounds at any time", last.algorithm)
+    axes = chosen(axes)
+    x = np.array([now.total for now in moments], dtype=float)
+    leads = [now.row(now.leader) for now in moments if now.leader is not None]
+    mean = np.array([row.mean for row in leads], dtype=float)
+    lower, upper = np.array([row.lower for row in leads]), np.array([row.upper for row in leads])
+    line = np.array([now.line for now in moments], dtype=float)
+    reach = np.array([now.others_at_best for now in moments])
+    shown = _chosen_rivals(moments, rivals)
+    late = x >= LATE * x[-1]
+    others = [now.row(arm).mean for now in moments for arm in shown if arm in now.arm]
+    low, high = span(mean, lower[late], upper[late], line[late], reach[late], np.array(others, dtype=float))
+    beyond = high - low
+    lower, upper = np.maximum(lower, low - beyond), np.minimum(upper, high + beyond)
+    axes.fill_between(x, lower, upper, zorder=1.5, **LEADER.area)
+    axes.plot(x, mean, linewidth=2.0, zorder=3.0, **LEADER.line)
+    handles = [
+        sample(f"mean of the leader (arm {last.leader} at the end)", linewidth=2.0, **LEADER.line),
+        patch("its interval", **LEADER.area),
+    ]
+    side = "upper bound − ε" if last.minimise else "lower bound + ε"
+    best = "lowest" if last.minimise else "highest"
+    labels = ((line, LINE, f"the leader's {side}"), (reach, REACH, f"{best} bound of any other arm"))
+    for values, look, label in labels:
+        if np.isfinite(values).any():
+            axes.plot(x, _finite(values), linewidth=1.6, zorder=3.2, **look.line)
+            handles.append(sample(label, linewidth=1.6, **look.line))
+    for look, arm in zip(_RIVALS, shown, strict=False):
+        if _rival(axes, moments, arm, look, beyond):
+            handles.append(sample(f"arm {arm} and its interval", markersize=5, linewidth=1.2, **_solid(look)))
+    axes.axvline(x[-1], linewidth=1.2, zorder=1.0, **END.line)
+    word = {"stopped": "the stop", "running": "now"}.get(last.status, "the end")
+    handles.append(sample(f"{word}, after {last.total:,} pulls", linewidth=1.2, **END.line))
+    axes.set_ylim(low, high)
+    axes.set_xlim(0.0, x[-1] * 1.03)
+    axes.xaxis.get_major_formatter().set_scientific(False)
+    title = f"The race{named(last)}: {last.drawn:,} arms, {last.total:,} pulls; {of_status(last)}"
+    return dressed(axes, title, "pulls", rewards(last), handles)
+
+
+def _chosen_rivals(moments: Sequence[Standing], count: int) -> list[int]:
+    """The arms with most pulls at the end, other than the leader."""
+    last = moments[-1]
+    order = np.argsort(-last.pulls, kind="stable")
+    return [int(arm) for arm in last.arm[order] if arm != last.leader][:count]
+
+
+def _rival(axes: Axes, moments: Sequence[Standing], arm: int, look: Look, beyond: float) -> bool:
+    """The intervals of one rival at some moments, where it did not lead; whether there are any."""
+    # Each rival has its own moments, so that bars do not hide one another.
+    start = 1 + _RIVALS.index(look) * max(1, len(moments) // (MOMENTS * len(_RIVALS)))
+    picked = moments[start :: max(1, len(moments) // MOMENTS)]
+    rows = [(now.total, now.row(arm)) for now in picked if arm in now.arm and arm != now.leader]
+    rows = [(total, row) for total, row in rows if row.mean is not None]
+    if not rows:
+        return False
+    x = np.array([total for total, _ in rows], dtype=float)
+    mean = np.array([row.mean for _, row in rows], dtype=float)
+    lower = np.maximum([row.lower for _, row in rows], mean - 2.0 * beyond)
+    upper = np.minimum([row.upper for _, row in rows], mean + 2.0 * beyond)
+    bars(axes, x, lower, upper, colors=look.colour, linewidths=1.2, zorder=2.5)
+    axes.plot(x, mean, markersize=5, zorder=2.6, **look.points)
+    return True
+
+
+def _solid(look: Look) -> dict[str, str]:
+    return {"color": look.colour, "marker": look.marker, "linestyle": "-"}
+
+
+def _finite(values: Numbers) -> Numbers:
+    """Without what is infinite, which leaves a gap."""
+    return np.where(np.isfinite(values), values, np.nan)

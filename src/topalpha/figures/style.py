@@ -1,0 +1,82 @@
+"""How things look in every picture: told apart by colour, and without colour by marker, dash or hatching.
+
+The colours are those of Okabe and Ito that stand out from white (three to one at least), so that colour-blind readers
+tell them apart; whatever has a colour of its own has a marker, a dash or a hatching of its own too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+BLUE, VERMILION, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
+#: For what is there and not in question; and for what lies behind everything.
+GREY, PALE = "#767676", "#E6E6E6"
+
+COLOURS = (GREEN, BLUE, VERMILION, BLACK, PURPLE)
+MARKERS = ("D", "^", "o", "s", "v", "P", "X", "*", "<", ">", "h")
+DASHES = ("-", "--", "-.", ":")
+
+#: Width and height of a picture, in inches.
+SIZE = (7.2, 4.6)
+
+
+class Look(NamedTuple):
+    """What one kind of thing looks like, in every picture.
+
+    Examples
+    --------
+    >>> LEADER.line["linestyle"], LINE.line["linestyle"]
+    ('-', '--')
+    """
+
+    colour: str
+    marker: str
+    dash: str
+    hatch: str = ""
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """For curves without markers."""
+        return {"color": self.colour, "linestyle": self.dash}
+
+    @property
+    def points(self) -> dict[str, Any]:
+        """For markers without a curve."""
+        return {"color": self.colour, "marker": self.marker, "linestyle": "none"}
+
+    @property
+    def area(self) -> dict[str, Any]:
+        """For areas: pale, with hatching in the full colour."""
+        return {"facecolor": (self.colour, 0.12), "edgecolor": (self.colour, 0.45), "hatch": self.hatch}
+
+
+LEADER = Look(BLUE, "D", "-", "///")
+CHALLENGER = Look(VERMILION, "^", "-", "...")
+OTHER = Look(GREY, "o", "-", "")
+#: The line that every bound but the leader's must cross.
+LINE = Look(BLACK, "", "--")
+#: The best that any other arm may be.
+REACH = Look(VERMILION, "v", "-.")
+#: Where a search ended.
+END = Look(GREY, "", "-")
+#: What is proved, and what was asked for.
+PROVED = Look(GREEN, "s", "-", "\\\\\\")
+TARGET = Look(BLACK, "*", ":")
+#: What no algorithm can go below, and the same where nothing but the exact top counts.
+LIMIT = Look(BLACK, "", "--")
+LIMIT_EXACT = Look(GREY, "", ":")
+
+
+def style(place: int) -> dict[str, Any]:
+    """Colour, marker and dash of the curve with this number.
+
+    Examples
+    --------
+    >>> style(0)["marker"], style(0) == style(5), style(0) == style(11)
+    ('D', False, False)
+    """
+    return {
+        "color": COLOURS[place % len(COLOURS)],
+        "marker": MARKERS[place % len(MARKERS)],
+        "linestyle": DASHES[(place // len(COLOURS)) % len(DASHES)],
+    }
