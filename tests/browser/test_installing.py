@@ -26,7 +26,11 @@ def test_found_by_name_and_by_variable(tmp_path):
 
 
 def test_installed_by_root_with_apt(tmp_path, monkeypatch):
-    program(tmp_path, "apt-get", f'echo "$@" >> {tmp_path}/log; [ "$2" = update ] || {{ printf "#!/bin/sh" > {tmp_path}/chromium; /bin/chmod 755 {tmp_path}/chromium; }}')
+    program(
+        tmp_path,
+        "apt-get",
+        f'echo "$@" >> {tmp_path}/log; [ "$2" = update ] || {{ printf "#!/bin/sh" > {tmp_path}/chromium; /bin/chmod 755 {tmp_path}/chromium; }}',
+    )
     environment = {"PATH": str(tmp_path)}
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert chromium.install(environment) is None

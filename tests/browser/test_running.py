@@ -80,7 +80,11 @@ def test_minimising_turns_the_race_around(view, fresh, tmp_path):
         data = page.evaluate("document.getElementById('race').data.slice(0, 3).map(trace => trace.x)")
         assert data == [[2, 2, None], [3, 3, None], [1, 1, None]]
         until(lambda: page.locator("#arms tbody tr").count() == 3 or pump(page))
-        assert [line.locator("td").first.inner_text() for line in page.locator("#arms tbody tr").all()] == ["0", "2", "1"]
+        assert [line.locator("td").first.inner_text() for line in page.locator("#arms tbody tr").all()] == [
+            "0",
+            "2",
+            "1",
+        ]
 
 
 def test_the_buttons_are_obeyed(view, fresh, tmp_path):
