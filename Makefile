@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow format docs bench audit study compare prompt-choice model-search boosting rivals clean
+.PHONY: help setup demo check browser test test-slow format docs bench audit study compare prompt-choice model-search boosting rivals pictures clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,7 +27,10 @@ check: $(STAMP) ## Lint, formatting, types and import layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-test: check ## Static checks, then all tests that take seconds
+browser: $(STAMP)
+	@$(BIN)/python tests/support/chromium.py
+
+test: check browser ## Static checks, then all tests that take seconds
 	@$(BIN)/pytest -m 'not slow' -n $(JOBS)
 
 test-slow: $(STAMP) ## The tests that take minutes
@@ -66,6 +69,9 @@ model-search: rivals ## Compare the search for models with those that people use
 
 boosting: rivals ## Compare boosting by bandits with others, about twenty minutes
 	@$(BIN)/python studies/boosting.py
+
+pictures: browser ## Take the pictures of the README again
+	@$(BIN)/python docs/pictures.py
 
 clean: ## Remove everything that can be built again
 	rm -rf $(VENV) build dist docs/gallery docs/project .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

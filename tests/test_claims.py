@@ -10,9 +10,9 @@ from scipy.stats import beta, binom, hypergeom
 
 from topalpha import Search, claims, design
 from topalpha.algorithms import joint_claims
-from topalpha.certificate import proved_claims, strongest
 from topalpha.claims import rank_claims, rank_level, target_claim
 from topalpha.core import Claim
+from topalpha.proved import proved_claims, strongest
 from topalpha.reservoirs import Discrete, Uniform
 from topalpha.theory.pool import arms_of_pool, log_all_fail, rank_alpha, top_size
 

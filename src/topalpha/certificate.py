@@ -12,6 +12,7 @@ from typing import Any
 from topalpha import __version__
 from topalpha.ask_tell import Search
 from topalpha.core import SUM, Claim
+from topalpha.proved import proved_claims, strongest
 from topalpha.task import Task
 from topalpha.validate import choice, require
 from topalpha.wording import REASONS, assumptions, bounds, legible, levels, statement
@@ -174,26 +175,3 @@ def certify(
         digest=digest,
     )
     return replace(certificate, statement=statement(certificate, refutation=search.refutation))
-
-
-def strongest(search: Search) -> int:
-    """The arm with the largest lower bound, about which most is proved; of equals, the recommended one."""
-    history, best = search.history, search.best
-    value = search.lower(best)
-    for arm in range(history.arms):
-        if history.pulls[arm] and (lower := search.lower(arm)) > value:
-            best, value = arm, lower
-    return best
-
-
-def proved_claims(search: Search, arm: int) -> list[Claim]:
-    """What is proved about the arm and says something: an epsilon as wide as the range of means says nothing."""
-    algorithm, model = search.algorithm, search.model
-    if not algorithm.traits.covered or search.refutation:
-        return []
-    width = (algorithm.family.highest - algorithm.family.lowest) * abs(model.factor)
-    curve = [claim for claim in search.claims(arm) if claim.epsilon < width]
-    if not search.stopped:
-        return curve
-    asked = Claim(algorithm.alpha, algorithm.epsilon * abs(model.factor))
-    return [asked, *(claim for claim in curve if claim.alpha > asked.alpha and claim.epsilon < asked.epsilon)]

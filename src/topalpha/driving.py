@@ -104,7 +104,8 @@ def finish(session: Session, calls: Calls, how: Running) -> Result:
     with Reporter(how.progress) as show, open_executor(how.where, how.workers) as executor, _accounted(session):
         watch = _watch(session, how, show)
         with _pulse(session, executor):
-            reason = run(session, calls, executor=executor, notice=watch, **_terms(session, calls, how))
+            terms = _terms(session, calls, how, watch)
+            reason = run(session, calls, executor=executor, notice=watch, **terms)
         watch.last()
     return _result(session, reason)
 
@@ -114,7 +115,7 @@ async def afinish(session: Session, calls: Calls, how: Running) -> Result:
     require(how.executor is None and how.workers is None, "executor", "be None for coroutines: see width", how.executor)
     with Reporter(how.progress) as show, _accounted(session), _heard() as interrupted:
         watch = _watch(session, how, show)
-        terms = _terms(session, calls, how)
+        terms = _terms(session, calls, how, watch)
         reason = await arun(
             session,
             calls,
@@ -129,9 +130,10 @@ async def afinish(session: Session, calls: Calls, how: Running) -> Result:
 def _watch(session: Session, how: Running, show: Callable[..., None]) -> Watch:
     if session.record is not None:
         session.record.take_messages()  # those that came before it ran are not for this run
-        if session.told == 0:
-            session.record.snapshot([], {})  # nothing is known yet, and from now on someone works on it
-    return Watch(session, how, show)
+    watch = Watch(session, how, show)
+    if not session.stopped:
+        watch.begin()
+    return watch
 
 
 def _pulse(session: Session, executor: Any) -> AbstractContextManager[Any]:
@@ -180,7 +182,7 @@ def _accounted(session: Session) -> Iterator[None]:
         raise
 
 
-def _terms(session: Session, calls: Calls, how: Running) -> dict[str, Any]:
+def _terms(session: Session, calls: Calls, how: Running, watch: Watch) -> dict[str, Any]:
     """What the two drivers are told alike."""
 
     def new_candidate(arm: int) -> Any:
@@ -198,6 +200,7 @@ def _terms(session: Session, calls: Calls, how: Running) -> dict[str, Any]:
         "retries": how.retries,
         "timeout": how.timeout,
         "failed": session.failed,
+        "paused": lambda: watch.paused,
     }
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from topalpha.ask_tell import Search
 from topalpha.core import SUM
+from topalpha.proved import proved_claims, strongest
 from topalpha.validate import choice
 
 LOGGER = logging.getLogger("topalpha")
@@ -40,6 +41,11 @@ class Progress:
         How many other arms have an upper bound more than epsilon above the leader's lower bound.
     left
         About how many more pulls it will take, if the means are what they look like; None if that cannot be said.
+    paused
+        Whether no new pulls are started until someone says ``continue``.
+    claims
+        Pairs of alpha and epsilon that are proved about the arm that a certificate would name now, all true at once;
+        None where that was not computed.
 
     Examples
     --------
@@ -61,10 +67,14 @@ class Progress:
     gap: float | None
     unresolved: int
     left: int | None
+    paused: bool = False
+    claims: tuple[tuple[float, float], ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return asdict(self)
+        values = asdict(self)
+        values["claims"] = None if self.claims is None else [list(claim) for claim in self.claims]
+        return values
 
     @property
     def text(self) -> str:
@@ -77,7 +87,7 @@ class Progress:
         parts.append(f"{self.unresolved:,} unresolved")
         if self.left is not None:
             parts.append(f"about {self.left:,} to go")
-        return " · ".join(parts)
+        return " · ".join(["paused", *parts] if self.paused else parts)
 
 
 def survey(search: Search, *, proved: bool = True) -> Progress:
@@ -97,6 +107,10 @@ def survey(search: Search, *, proved: bool = True) -> Progress:
         gap = reached - algorithm.epsilon
         close = [arm for arm, bound in uppers.items() if bound > mean + 0.5 * algorithm.epsilon]
         left = remaining(sum(pulls[arm] for arm in (leader, *close)), reached / algorithm.epsilon)
+    curve = None
+    if proved:
+        certified = leader if search.stopped else strongest(search)
+        curve = tuple((claim.alpha, claim.epsilon) for claim in proved_claims(search, certified))
     low, high = sorted((model.to_user(lower), model.to_user(upper)))
     return Progress(
         pulls=history.t,
@@ -109,6 +123,7 @@ def survey(search: Search, *, proved: bool = True) -> Progress:
         gap=None if gap is None or math.isinf(gap) else gap * abs(model.factor),
         unresolved=0 if search.stopped else unresolved,
         left=left,
+        claims=curve,
     )
 
 
@@ -141,6 +156,7 @@ class Reporter:
         self.style = style
         self._live: Any = None
         self._next_line = 0.0
+        self._line = ""
 
     def __enter__(self) -> Callable[[Progress], None]:
         if self.style == "live":
@@ -163,6 +179,6 @@ class Reporter:
             from rich.text import Text
 
             self._live.update(Text(progress.text), refresh=True)
-        elif self.style == "lines" and (now := time.monotonic()) >= self._next_line:
-            self._next_line = now + LINE_PERIOD
+        elif self.style == "lines" and (now := time.monotonic()) >= self._next_line and progress.text != self._line:
+            self._next_line, self._line = now + LINE_PERIOD, progress.text
             LOGGER.info("%s", progress.text)

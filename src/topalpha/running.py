@@ -11,11 +11,10 @@ from topalpha.core import SUM
 from topalpha.execution import Budget
 from topalpha.progress import LOGGER, Progress, survey
 from topalpha.session import Session
+from topalpha.storage import CONTINUE, PAUSE, STOP
 
 #: Snapshots, callbacks and control messages are looked after this often, in seconds.
 PERIOD = 0.4
-#: The control message that ends a search.
-STOP = "stop"
 
 
 @dataclass(frozen=True)
@@ -89,54 +88,100 @@ class Running:
 
 
 class Watch:
-    """What happens a few times a second beside the pulls: snapshots, progress, callbacks, control messages."""
+    """What happens a few times a second beside the pulls: snapshots, progress, callbacks, control messages.
+
+    Attributes
+    ----------
+    paused
+        Whether someone wants no new pulls to be started for now.
+    """
 
     def __init__(self, session: Session, running: Running, show: Callable[[Progress], None]) -> None:
         self.session = session
         self.running = running
+        self.paused = False
         self._show = show
         self._next = time.monotonic() + PERIOD
         self._next_proof = self._next
-        self._proved: tuple[float | None, int | None] = (None, None)
+        self._latest: Progress | None = None
+        self._fresh = False
+        self._seen: tuple[int, ...] = ()
         self._known: list[tuple[int, int]] = []
+        self._ending = False
 
     def __call__(self) -> str | None:
         """Do what is due; a reason to end, if someone asked for that."""
         now = time.monotonic()
+        # Something can be said after the first reward, not before it: until then an end has to wait.
+        if self._ending and self.session.history.t > 0:
+            return "message"
         if now < self._next:
             return None
         self._next = now + PERIOD
-        reason = None
-        if self.session.record is not None:
-            for message in self.session.record.take_messages():
-                if message == STOP:
-                    reason = "message"
-                else:
-                    LOGGER.warning("a control message was not understood: %r", message)
+        before = self.paused
+        self.obey()
+        if self.paused and not before:
+            self._next_proof = 0.0  # for whoever paused it to look at
         if self.session.history.t > 0:
             self.look(now)
-        return reason
+        else:
+            self.begin()
+        return "message" if self._ending and self.session.history.t > 0 else None
+
+    def obey(self) -> None:
+        """Do what messages ask for, in the order in which they came."""
+        if self.session.record is None:
+            return
+        for message in self.session.record.take_messages():
+            if message == STOP:
+                self._ending, self.paused = True, False
+            elif message in (PAUSE, CONTINUE):
+                self.paused = message == PAUSE and not self._ending
+            else:
+                LOGGER.warning("a control message was not understood: %r", message)
+
+    def begin(self) -> None:
+        """Say that someone works on the search, before its first reward or when it is taken up again."""
+        record, history = self.session.record, self.session.history
+        if record is None:
+            return
+        if history.t > 0:
+            self.snapshot(survey(self.session, proved=False))
+        elif self.paused:
+            record.snapshot([], {"pulls": 0, "in_flight": history.in_flight, "arms": history.arms, "paused": True})
+        else:
+            record.snapshot([], {})  # nothing is known yet
 
     def last(self) -> None:
         """The state at the end, whenever the one before was shown."""
+        self.paused = False
         if self.session.history.t > 0:
             self._next_proof = 0.0
             self.look(time.monotonic())
 
     def look(self, now: float) -> None:
         """Take a snapshot and show where the search is."""
-        # What is proved may take long to find where arms are many: a tenth of the time is spent on it, no more.
-        due = now >= self._next_proof
-        progress = survey(self.session, proved=due)
-        if due:
-            self._next_proof = now + 10.0 * (time.monotonic() - now)
-            self._proved = (progress.gap, progress.left)
-        elif not self.session.stopped:
-            progress = replace(progress, gap=self._proved[0], left=self._proved[1])
+        progress = replace(self.progress(now), paused=self.paused)
         self.snapshot(progress)
         self._show(progress)
         for callback in self.running.callbacks:
             callback(progress)
+
+    def progress(self, now: float) -> Progress:
+        """Where the search is; the same as before as long as nothing happens."""
+        history, before = self.session.history, self._latest
+        seen = (history.t, history.in_flight, history.arms, self.session.told, int(self.session.stopped))
+        # What is proved may take long to find where arms are many: a tenth of the time is spent on it, no more.
+        due = now >= self._next_proof
+        if before is not None and seen == self._seen and (self._fresh or not due):
+            return before
+        found = survey(self.session, proved=due)
+        if due:
+            self._next_proof = now + 10.0 * (time.monotonic() - now)
+        elif before is not None and not self.session.stopped:
+            found = replace(found, gap=before.gap, left=before.left, claims=before.claims)
+        self._latest, self._seen, self._fresh = found, seen, due
+        return found
 
     def snapshot(self, progress: Progress) -> None:
         """Write down the figures of arms that changed since the last snapshot."""

@@ -103,8 +103,11 @@ class Session(Search):
         return session
 
     @classmethod
-    def replayed(cls, recording: Recording, allow_pickle: bool = False) -> Session:
-        """The search as it was recorded, run again, with nothing that writes."""
+    def replayed(cls, recording: Recording, allow_pickle: bool | None = False) -> Session:
+        """The search as it was recorded, run again, with nothing that writes.
+
+        With None for ``allow_pickle`` pickled candidates are left as they are, bytes.
+        """
         session = cls(recorded_task(recording.config), version=recording.config["version"])
         session.candidates = recording.candidates(allow_pickle)
         session.actions = [(failure.order, failure.action) for failure in recording.failures]

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topalpha.ask_tell import Search
-from topalpha.certificate import Certificate, proved_claims, strongest
+from topalpha.certificate import Certificate
 from topalpha.core import SUM, Certifier, Claim
 from topalpha.origin import ALLOWED, Origin, Source, origin_of
+from topalpha.proved import proved_claims, strongest
 from topalpha.replay import Log, steps
 from topalpha.session import RUNNING
 from topalpha.storage import Row

@@ -10,7 +10,7 @@ from typing import Any
 from topalpha.certificate import Certificate, certify
 from topalpha.replay import fingerprint
 from topalpha.session import Session
-from topalpha.storage import StorageError, read
+from topalpha.storage import Recording, StorageError, read
 from topalpha.wording import REASONS
 
 
@@ -40,13 +40,27 @@ def verify(
     allow_pickle
         Whether candidates that were pickled may be loaded.
     """
-    recording = read(path, name)
+    return confirmed(read(path, name), certificate, allow_pickle=allow_pickle)[0]
+
+
+def confirmed(
+    recording: Recording,
+    certificate: Certificate | Mapping[str, Any] | None = None,
+    *,
+    allow_pickle: bool | None = False,
+) -> tuple[Certificate, Session]:
+    """The same for a recording that was read, with the search that it replays to.
+
+    With None for ``allow_pickle`` pickled candidates are not loaded, and what the certificate says about how they look
+    is not compared.
+    """
     given = recording.certificate if certificate is None else certificate
     if given is None:
         raise Refuted(f"certificate must be on record, got none: the search {recording.name!r} has not ended")
     claimed = given.to_dict() if isinstance(given, Certificate) else dict(given)
     try:
         session = Session.replayed(recording, allow_pickle)
+        unseen = allow_pickle is None and any(isinstance(raw, bytes) for raw in recording.arms)
     except StorageError as error:
         raise Refuted(str(error)) from error
     except Exception as error:  # a record that was altered can fail in any way: all of them say that it was
@@ -65,11 +79,13 @@ def verify(
     true = certify(
         session, session.task, reason, session.candidates, session.actions, digest, session.version
     ).to_dict()
+    if unseen:
+        true["candidate"] = claimed.get("candidate")
     for entry in sorted(set(true) | set(claimed)):
         if entry not in true or entry not in claimed or _text(true[entry]) != _text(claimed[entry]):
             shown = f"{claimed.get(entry)!r} where the record gives {true.get(entry)!r}"
             raise Refuted(f"{entry} must be what the record bears out, got {shown}")
-    return Certificate.from_dict(true)
+    return Certificate.from_dict(true), session
 
 
 def _text(value: Any) -> str:

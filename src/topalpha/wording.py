@@ -134,6 +134,8 @@ def statement(certificate: Certificate, subject: str = "", refutation: str = "")
     The search ended because the budget of pulls was spent. With probability at least 0.8, the mean of
     """
     ended = f"The search ended because {REASONS.get(certificate.reason, certificate.reason)}."
+    if certificate.reason == "running":
+        ended = "The search has not ended."
     sure = f"With probability at least {1.0 - certificate.delta:.10g}"
     if refutation:
         return f"{ended} {sure}, {refutation}."

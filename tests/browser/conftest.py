@@ -14,11 +14,7 @@ from viewing import Viewer
 
 @pytest.fixture(scope="package")
 def browser():
-    path = chromium.find()
-    if path is None and chromium.is_mandatory():
-        pytest.fail(chromium.MISSING)
-    if path is None:
-        pytest.skip(chromium.MISSING)
+    path = chromium.needed()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(chromium.FLAGS))
         yield browser
@@ -26,14 +22,22 @@ def browser():
 
 
 @pytest.fixture(scope="package")
+def context(browser):
+    """One for all pages, so that the chart library is compiled once."""
+    with browser.new_context(reduced_motion="reduce") as context:
+        yield context
+
+
+@pytest.fixture(scope="package")
 def processes(browser):
+    """Processes that several tests look at."""
     found = Processes()
     yield found
     found.end()
 
 
 @pytest.fixture
-def fresh():
+def fresh(browser):
     """Processes of one test alone."""
     found = Processes()
     yield found
@@ -49,9 +53,12 @@ def running(processes, tmp_path_factory):
 
 
 @pytest.fixture
-def view(browser):
-    """Opens pages; afterwards none of them may have complained, nor asked anyone else for anything."""
-    viewer = Viewer(browser)
+def view(context, fresh):
+    """Opens pages; afterwards none of them may have complained, nor asked anyone else for anything.
+
+    It comes after ``fresh``, so that what it looks at is still there when it is judged.
+    """
+    viewer = Viewer(context)
     yield viewer
     try:
         if folder := os.environ.get("TOPALPHA_PICTURES"):

@@ -5,7 +5,7 @@ import time
 
 from dashboards import Dashboard, until
 from searching import MARKUP
-from viewing import drawn, number, pump, shown, text
+from viewing import bars, drawn, number, pump, shown, text
 
 from topalpha.storage import Storage, read
 
@@ -30,9 +30,8 @@ def test_follows_a_search(view, running):
         assert words in text(page, "task")
     # As many arms in the race as the file has, each as one bar, and one of them leads.
     recording = read(running.path, log=False)
-    bars = page.evaluate("document.getElementById('race').data.slice(0, 3).map(trace => trace.x.length / 3)")
-    assert sum(bars) == len([row for row in recording.snapshot if row.pulls])
-    assert bars[2] == 1
+    assert sum(map(len, bars(page))) == len([row for row in recording.snapshot if row.pulls])
+    assert len(bars(page)[2]) == 1
 
 
 def test_a_commit_is_seen_within_a_second(view, fresh, tmp_path):
@@ -61,8 +60,8 @@ def test_a_commit_is_seen_within_a_second(view, fresh, tmp_path):
         assert "within 0.35 of the top 10%, within 0.2 of the top 50%" in text(page, "curve-summary")
         # Arm 0's upper bound, 0.9, is over the line at 0.7 + 0.1.
         assert "1 arm's upper bound is above it" in text(page, "race-summary")
-        assert page.evaluate("document.getElementById('race').data.map(trace => trace.x.length)")[:3] == [0, 3, 3]
-        assert page.evaluate("document.getElementById('race').layout.shapes[0].y0") == 0.7 + 0.1
+        assert bars(page) == [[], [2], [1]]
+        assert page.evaluate("document.getElementById('race').layout.shapes[3].y0") == 0.7 + 0.1
         # The table follows as well.
         until(lambda: page.locator("#arms tbody tr").nth(1).locator("td").nth(2).inner_text() == "1,015" or pump(page))
 
@@ -77,8 +76,7 @@ def test_minimising_turns_the_race_around(view, fresh, tmp_path):
         drawn(page)
         # Below the line at 0.3 - 0.1 lies arm 1's lower bound; it comes last, for its mean is the largest.
         assert "1 arm's lower bound is below it" in text(page, "race-summary")
-        data = page.evaluate("document.getElementById('race').data.slice(0, 3).map(trace => trace.x)")
-        assert data == [[2, 2, None], [3, 3, None], [1, 1, None]]
+        assert bars(page) == [[2], [3], [1]]
         until(lambda: page.locator("#arms tbody tr").count() == 3 or pump(page))
         assert [line.locator("td").first.inner_text() for line in page.locator("#arms tbody tr").all()] == [
             "0",
@@ -120,7 +118,7 @@ def test_the_buttons_are_obeyed(view, fresh, tmp_path):
 
 
 def test_without_the_token_the_buttons_say_why(view, running):
-    page = view(running.address)
+    page = view(running.address, apart=True)
     shown(page, "controls-note", "need the token")
     before = len(view.requests)
     for button in ("pause", "stop"):

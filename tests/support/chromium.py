@@ -43,6 +43,16 @@ def is_mandatory(environment: Mapping[str, str] = os.environ) -> bool:
     return environment.get("CI") == "true"
 
 
+def needed(environment: Mapping[str, str] = os.environ) -> str:
+    """The path of a browser; without one tests are skipped, or fail where they are mandatory."""
+    found = find(environment)
+    if found is None:
+        import pytest
+
+        (pytest.fail if is_mandatory(environment) else pytest.skip)(MISSING)
+    return found
+
+
 def install(environment: Mapping[str, str] = os.environ) -> str | None:
     """The path of a browser, after an attempt to get one if there is none."""
     found = find(environment)

@@ -1,4 +1,4 @@
-"""A search in a process of its own, for the dashboard to show: ``python searching.py FILE NAME long|short|resume``.
+"""A search in a process of its own, for a dashboard to show: ``python searching.py FILE NAME,NAME long|short|resume``.
 
 Candidates are texts that are markup: a page that takes them for it breaks.
 """
@@ -29,7 +29,8 @@ def main(path, name, kind):
         topalpha.resume(path, draw, pull, name=name, progress="none")
         return
     target = LONG if kind == "long" else SHORT
-    topalpha.search(draw, pull, **target, algorithm="cc-lucb", seed=1, storage=path, name=name, progress="none")
+    for one in name.split(","):
+        topalpha.search(draw, pull, **target, algorithm="cc-lucb", seed=1, storage=path, name=one, progress="none")
 
 
 if __name__ == "__main__":

@@ -13,9 +13,9 @@ LOST = "net::ERR_"
 class Viewer:
     """Opens pages and keeps a list of their complaints and requests."""
 
-    def __init__(self, browser):
-        self._browser = browser
-        self._contexts = []
+    def __init__(self, context):
+        self._context = context
+        self._apart = []
         self.pages = []
         self.complaints = []
         self.requests = []
@@ -23,12 +23,15 @@ class Viewer:
         #: Whether the server may vanish: then the browser itself says that it cannot reach it.
         self.may_be_lost = False
 
-    def __call__(self, address, width=1280, scheme="light", **settings):
-        context = self._browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce", **settings
-        )
-        self._contexts.append(context)
+    def __call__(self, address, width=1280, scheme="light", apart=False):
+        """A page; ``apart`` from the others it has no token but what its address brings."""
+        context = self._context
+        if apart:
+            context = self._context.browser.new_context(reduced_motion="reduce")
+            self._apart.append(context)
         page = context.new_page()
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
         page.set_default_timeout(15_000)
         page.on("console", self._hear)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -54,8 +57,8 @@ class Viewer:
             page.screenshot(path=folder / f"{name}-{number}.png", full_page=True)
 
     def close(self):
-        for context in self._contexts:
-            context.close()
+        for one in (*self.pages, *self._apart):
+            one.close()
 
 
 def origin(url):
@@ -76,7 +79,7 @@ def number(page, identity="pulls"):
 def shown(page, identity, words):
     """Wait until an element shows these words."""
     page.wait_for_timeout(10)
-    until(lambda: words in page.locator(f"#{identity}").text_content() and visible(page, identity) or pump(page))
+    until(lambda: (words in page.locator(f"#{identity}").text_content() and visible(page, identity)) or pump(page))
 
 
 def visible(page, identity):
@@ -98,6 +101,13 @@ def moment(page, name):
 def drawn(page):
     """Wait until the charts are there."""
     until(lambda: moment(page, "topalpha-charts-drawn") is not None or pump(page))
+
+
+def bars(page):
+    """The places of the bars in the race: of beaten arms, of those that contest, and of the leader."""
+    paths = page.evaluate("document.getElementById('race').layout.shapes.slice(0, 3).map(shape => shape.path)")
+    found = [re.findall(r"M([0-9]+),([-0-9.e]+)L[0-9]+,([-0-9.e]+)", path) for path in paths]
+    return [[int(place) for place, low, high in one if low != high] for one in found]
 
 
 def updates(page):

@@ -14,6 +14,7 @@ from topalpha import __version__
 from topalpha.cli.audit import audit
 from topalpha.cli.bounds import bounds
 from topalpha.cli.compare import compare
+from topalpha.cli.control import control
 from topalpha.cli.dashboard import dashboard
 from topalpha.cli.demo import demo
 from topalpha.cli.figure import figure
@@ -21,6 +22,7 @@ from topalpha.cli.listing import listing
 from topalpha.cli.plan import plan
 from topalpha.cli.program import Program
 from topalpha.cli.records import export, show, verify
+from topalpha.cli.report import report
 from topalpha.cli.run import resume, run
 from topalpha.cli.scores import scores
 from topalpha.cli.simulate import simulate
@@ -42,7 +44,7 @@ def main(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-_PRACTICE = (demo, plan, run, resume, show, figure, dashboard, verify, export, scores)
+_PRACTICE = (demo, plan, run, resume, show, dashboard, control, figure, report, verify, export, scores)
 _RESEARCH = (simulate, compare, table1, bounds, audit, listing)
 for _command in (*_PRACTICE, *_RESEARCH):
     main.add_command(_command)

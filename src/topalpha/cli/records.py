@@ -61,7 +61,8 @@ def _describe(one: Recording, arms: int) -> None:
     page = console()
     progress = one.progress or {}
     spent = f"{progress['pulls']:,} pulls of {progress['arms']:,} candidates" if progress else "no pulls yet"
-    page.print(f"[bold]{escape(one.name)}[/bold]: {escape(one.status)}, {spent}, begun {one.created}")
+    status = "paused" if one.status == "running" and progress.get("paused") else one.status
+    page.print(f"[bold]{escape(one.name)}[/bold]: {escape(status)}, {spent}, begun {one.created}")
     if one.certificate is not None:
         page.print(escape(str(one.certificate["statement"])))
     if not arms or not one.snapshot:

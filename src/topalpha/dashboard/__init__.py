@@ -10,7 +10,7 @@ Examples
 ['/', '/static/{name:path}']
 """
 
-from topalpha.dashboard.application import application
+from topalpha.dashboard.routes import application
 from topalpha.dashboard.serving import serve
 
 __all__ = ["application", "serve"]

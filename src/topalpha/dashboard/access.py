@@ -75,6 +75,12 @@ class Access:
     port: int
     host: str = ""
 
+    @classmethod
+    def at(cls, listener: socket.socket, token: str, host: str) -> Access:
+        """The rules for a server behind this socket, which the user calls by this name."""
+        address, port = listener.getsockname()[:2]
+        return cls(token, address.partition("%")[0], port, host)
+
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach the server."""

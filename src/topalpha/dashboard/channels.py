@@ -17,8 +17,8 @@ def event(kind: str, data: bytes) -> bytes:
 
     Examples
     --------
-    >>> event("missing", b'"gone"')
-    b'event: missing\ndata: "gone"\n\n'
+    >>> event("missing", b"gone")
+    b'event: missing\ndata: gone\n\n'
     """
     return b"event: " + kind.encode() + b"\ndata: " + data + b"\n\n"
 
@@ -50,7 +50,8 @@ class Channel:
         self.seen: object = None
         self._figures: dict[str, Any] = {}
         self._trouble: str | None = None
-        self._updates: deque[bytes] = deque(maxlen=KEPT)
+        #: How many rows each update has, and the update.
+        self._updates: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
         self._whole: bytes | None = None
 
     def show(self, recording: Recording) -> bool:
@@ -60,17 +61,16 @@ class Channel:
         fresh = changed(self.rows, recording.snapshot) if same else None
         if fresh == [] and said == self._figures:
             return False
-        update = None if fresh is None else event("state", encode({**said, "full": False, "rows": cells(fresh)}))
-        self._next(update)
         self._figures, self.rows, self._trouble = said, recording.snapshot, None
+        self._next(fresh)
         return True
 
     def fail(self, sentence: str) -> bool:
         """The search cannot be shown, and why; whether that is new."""
         if sentence == self._trouble:
             return False
-        self._next(None)
         self._figures, self.rows, self._trouble = {}, [], sentence
+        self._next(None)
         return True
 
     def revive(self, alive: bool) -> bool:
@@ -78,7 +78,7 @@ class Channel:
         if not self._figures or self._figures["alive"] == alive:
             return False
         self._figures = {**self._figures, "alive": alive}
-        self._next(event("state", encode({**self._figures, "full": False, "rows": []})))
+        self._next([])
         return True
 
     def since(self, version: int) -> tuple[int, list[bytes]]:
@@ -87,19 +87,24 @@ class Channel:
         if behind == 0:
             return self.version, []
         if version > 0 and 0 < behind <= len(self._updates):
-            return self.version, list(self._updates)[-behind:]
+            updates = list(self._updates)[-behind:]
+            if behind == 1 or sum(rows for rows, _ in updates) <= len(self.rows):
+                return self.version, [update for _, update in updates]
         if self._whole is None:
             if self._trouble is not None:
-                self._whole = event("missing", encode(self._trouble))
+                self._whole = event("missing", " ".join(self._trouble.split()).encode(errors="backslashreplace"))
             else:
-                self._whole = event("state", encode({**self._figures, "full": True, "rows": cells(self.rows)}))
+                self._whole = self._state(self.rows, full=True)
         return self.version, [self._whole]
 
-    def _next(self, update: bytes | None) -> None:
-        """The next version; without an update that leads to it, everyone is sent the whole."""
+    def _next(self, fresh: list[Row] | None) -> None:
+        """The next version, which differs in these rows; None if everyone is to be sent the whole."""
         self.version += 1
         self._whole = None
-        if update is None:
+        if fresh is None:
             self._updates.clear()
         else:
-            self._updates.append(update)
+            self._updates.append((len(fresh), self._state(fresh, full=False)))
+
+    def _state(self, rows: list[Row], full: bool) -> bytes:
+        return event("state", encode({**self._figures, "full": full, "rows": cells(rows)}))

@@ -1,90 +1,48 @@
-"""The file as it was last read, and read again only if it changed: one reader for everyone who looks."""
+"""The file as it was last read: one reader for everyone who looks."""
 
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from topalpha.dashboard.interim import Overview, candidates, listing
-from topalpha.dashboard.states import overview
-from topalpha.storage import Recording, StorageError, read
+from topalpha.dashboard.states import encode, overview
+from topalpha.storage import Overview, Recording, StorageError, candidates, listing, read, stamp
 
 #: Characters of a candidate that are kept, to be searched and sorted by.
 KEPT = 4000
-#: What a file that is not what it should be may lead to, once SQLite is content with it.
+#: Seconds after which the file is read although it looks as before: times of files are coarse.
+TRUST = 1.0
+#: What a file may lead to that is not what it should be, though SQLite is content with it.
 ODD = (TypeError, ValueError, KeyError, RecursionError, OSError)
 
 
-@dataclass
-class Reader:
-    """One file of searches. Calls must not overlap: the dashboard makes them all in one thread.
+@dataclass(frozen=True)
+class Sight:
+    """What was in the file at one moment.
 
     Attributes
     ----------
+    file
+        Its name, without the folder: that is nobody's business on a network.
     missing, problem
-        Whether there is no file, and what is wrong with the one that is there, in one sentence.
+        Whether there was no file, and what was wrong with it, in one sentence.
     searches
         By name, in the order in which they were created.
 
     Examples
     --------
-    >>> reader = Reader("/nowhere.db")
-    >>> reader.look()
-    >>> reader.missing, reader.problem, reader.searches
-    (True, None, {})
+    >>> Sight("searches.db", missing=True).trouble("first")
+    "There is no file 'searches.db' yet; it is shown as soon as it is there."
     """
 
-    path: str
+    file: str
     missing: bool = False
     problem: str | None = None
-    searches: dict[str, Overview] = field(default_factory=dict)
-    _texts: dict[tuple[str, str], list[str]] = field(default_factory=dict, repr=False)
-
-    @property
-    def file(self) -> str:
-        """The name of the file, without where it lies."""
-        return Path(self.path).name
-
-    def look(self) -> None:
-        """Find out what is there now."""
-        self.missing, self.problem = not os.path.exists(self.path), None
-        found: list[Overview] = []
-        if not self.missing:
-            try:
-                found = listing(self.path)
-                for one in found:
-                    overview(one)  # whatever is odd about it shall be said here
-            except ODD as error:
-                found = []
-                self.missing = not os.path.exists(self.path)
-                self.problem = None if self.missing else self.spoken(error)
-        self.searches = {one.name: one for one in found}
-
-    def recording(self, name: str) -> Recording:
-        """A search and the figures of its arms."""
-        return read(self.path, name, log=False)
-
-    def texts(self, one: Overview, arms: int) -> list[str]:
-        """The candidates of the first arms, as text; those that were read before are not read again."""
-        known = self._texts.setdefault((one.name, one.created), [])
-        if len(known) < arms:
-            found = candidates(self.path, one.name, range(len(known), arms))
-            for arm in range(len(known), arms):
-                if arm not in found:
-                    break
-                known.append(found[arm][: KEPT + 1])
-        return known
-
-    def spoken(self, error: BaseException) -> str:
-        """What went wrong, without the folder that the file lies in: that is nobody's business on a network."""
-        if not isinstance(error, ValueError | OSError):
-            error = StorageError(f"path must be an undamaged topalpha file, got {self.path!r} ({error!r})")
-        text = str(error)
-        for whole in {self.path, os.path.realpath(self.path)}:
-            text = text.replace(repr(whole), repr(self.file)).replace(whole, self.file)
-        return " ".join(text.split())
+    searches: Mapping[str, Overview] = field(default_factory=dict)
 
     def trouble(self, name: str | None) -> str | None:
         """Why a search cannot be shown, in one sentence; None if it can."""
@@ -105,3 +63,76 @@ class Reader:
             "controls": controls,
             "searches": [overview(one) for one in self.searches.values()],
         }
+
+
+class Reader:
+    """One file of searches. Calls must not overlap: the dashboard makes them all in one thread.
+
+    Examples
+    --------
+    >>> Reader("/nowhere.db").look()
+    Sight(file='nowhere.db', missing=True, problem=None, searches={})
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.file = Path(path).name
+        self._last: tuple[object, float, Sight] | None = None
+        self._texts: dict[tuple[object, str, str], list[str]] = {}
+
+    def look(self) -> Sight:
+        """What is there now; read only if the file looks changed, or was not read for a while."""
+        state, now = self._stamp(), time.monotonic()
+        if self._last is None or self._last[0] != state or now - self._last[1] > TRUST:
+            self._last = (state, now, self._read())
+        return self._last[2]
+
+    def recording(self, name: str) -> Recording:
+        """A search and the figures of its arms."""
+        return read(self.path, name, log=False)
+
+    def texts(self, one: Overview, arms: int) -> list[str]:
+        """The candidates of the first arms, as text; those that were read before are not read again."""
+        key = (self._identity(), one.name, one.created)
+        self._texts = {other: texts for other, texts in self._texts.items() if other[0] == key[0]}
+        known = self._texts.setdefault(key, [])
+        if len(known) < arms:
+            found = candidates(self.path, one.name, range(len(known), arms))
+            while len(known) in found:
+                known.append(found[len(known)][: KEPT + 1])
+        return known
+
+    def spoken(self, error: BaseException) -> str:
+        """What went wrong, in one sentence, without the folder that the file lies in."""
+        if not isinstance(error, ValueError | OSError):
+            error = StorageError(f"path must be an undamaged topalpha file, got {self.path!r} ({error!r})")
+        text = str(error)
+        for whole in (os.path.realpath(self.path), self.path):
+            text = text.replace(whole, self.file)
+        return " ".join(text.split())
+
+    def _read(self) -> Sight:
+        if not os.path.exists(self.path):
+            return Sight(self.file, missing=True)
+        try:
+            found = listing(self.path)
+            for one in found:
+                encode(overview(one))  # whatever is odd about it is to be said here
+        except ODD as error:
+            if not os.path.exists(self.path):
+                return Sight(self.file, missing=True)
+            return Sight(self.file, problem=self.spoken(error))
+        return Sight(self.file, searches={one.name: one for one in found})
+
+    def _identity(self) -> object:
+        """Which file it is: another one may take its name."""
+        try:
+            return os.stat(self.path).st_ino
+        except OSError:
+            return None
+
+    def _stamp(self) -> object:
+        try:
+            return stamp(self.path)
+        except StorageError:  # reading it will say why
+            return None

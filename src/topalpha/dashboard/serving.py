@@ -6,39 +6,59 @@ import asyncio
 import errno
 import socket
 from collections.abc import Callable
-from ipaddress import ip_address
 
 import uvicorn
 
 from topalpha.dashboard import assets
 from topalpha.dashboard.access import ANY, Access, new_token
-from topalpha.dashboard.application import application
+from topalpha.dashboard.routes import application
 from topalpha.dashboard.watching import Hub
 from topalpha.storage.files import resolve
 from topalpha.validate import require
 
-#: Seconds that streams have to end by themselves.
-GRACE = 0.5
+#: Seconds that streams have to end by themselves, and between two looks whether they have.
+GRACE, TICK = 0.5, 0.02
 #: What the system says where an address is not one of its own.
+_OWN = "be a name or an address of this machine"
 _NOT_HERE = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 
 
 class Server(uvicorn.Server):
-    """Ends its streams when it ends: they would go on for ever, and be waited for."""
+    """The server of a file. It ends its streams when it ends: they would go on for ever, and be waited for.
 
-    def __init__(self, config: uvicorn.Config, hub: Hub) -> None:
-        super().__init__(config)
-        self._hub = hub
+    Examples
+    --------
+    >>> server = Server("searches.db", Access("correct-horse", "127.0.0.1", 8765))
+    >>> server.hub.viewers.total()
+    0
+    """
+
+    def __init__(self, path: str, access: Access) -> None:
+        self.hub = Hub(path)
+        super().__init__(
+            uvicorn.Config(
+                application(self.hub, access),
+                http="h11",
+                ws="none",
+                loop="asyncio",
+                lifespan="on",
+                log_config=None,
+                log_level="error",
+                access_log=False,  # it would hold tokens
+                proxy_headers=False,
+                server_header=False,
+            )
+        )
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End streams first, then whoever does not read what it was sent, then the rest."""
-        self._hub.close()
-        for _ in range(round(GRACE / 0.05)):
-            if not self._hub.viewers:
+        """End the streams, drop whoever does not even read that, then end as servers do."""
+        self.hub.close()
+        for _ in range(round(GRACE / TICK)):
+            if not self.hub.viewers:
                 break
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(TICK)
         for connection in list(self.server_state.connections):
-            if self._hub.viewers and connection.transport is not None:
+            if self.hub.viewers and connection.transport is not None:
                 connection.transport.abort()
         await super().shutdown(sockets)
 
@@ -57,7 +77,7 @@ def bind(host: str, port: int) -> socket.socket:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         found = []
-    require(bool(found) and host != "", "host", "be a name or an address of this machine", host)
+    require(bool(found) and host != "", "host", _OWN, host)
     family, kind, protocol, _, address = found[0]
     listener = socket.socket(family, kind, protocol)
     try:
@@ -68,8 +88,8 @@ def bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         is_host = error.errno in _NOT_HERE
-        name, condition = ("host", "be a name or an address of this machine") if is_host else ("port", "be free to use")
-        raise ValueError(f"{name} must {condition}, got {host if is_host else port!r} ({error.strerror})") from error
+        said = f"host must {_OWN}, got {host!r}" if is_host else f"port must be free to use, got {port}"
+        raise ValueError(f"{said} ({error.strerror})") from error
     return listener
 
 
@@ -100,21 +120,6 @@ def serve(
     secret = new_token(token)
     assets.plotly()
     with bind(host, port) as listener:
-        address, taken = listener.getsockname()[:2]
-        access = Access(secret, str(ip_address(address.partition("%")[0])), taken, host)
-        hub = Hub(path)
-        config = uvicorn.Config(
-            application(hub, access),
-            http="h11",
-            ws="none",
-            loop="asyncio",
-            lifespan="on",
-            log_config=None,
-            log_level="error",
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            timeout_graceful_shutdown=1,
-        )
+        access = Access.at(listener, secret, host)
         announce(access)
-        Server(config, hub).run([listener])
+        Server(path, access).run([listener])

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from topalpha.dashboard.interim import Overview
-from topalpha.storage import Recording, Row
+from topalpha.storage import Overview, Recording, Row
 
 
 def encode(value: Any) -> bytes:

@@ -14,7 +14,7 @@ from topalpha.ask_tell import Pull, Search
 from topalpha.execution.budget import Budget, Meter
 from topalpha.execution.calls import Calls, Evaluation
 from topalpha.execution.failures import Failure
-from topalpha.execution.ledger import Ledger, no_note, no_notice
+from topalpha.execution.ledger import Ledger, no_note, no_notice, no_pause
 from topalpha.execution.worker import Outcome, attempt
 from topalpha.validate import positive, whole
 
@@ -37,6 +37,7 @@ async def arun(
     timeout: float | None = None,
     failed: Callable[[Pull, str, str], None] = no_note,
     notice: Callable[[], str | None] = no_notice,
+    paused: Callable[[], bool] = no_pause,
     poll: float = 0.1,
 ) -> str:
     """Evaluate pulls until the search stops, at most ``limit`` at a time; all else is as in :func:`run`.
@@ -56,7 +57,7 @@ async def arun(
     >>> asyncio.run(arun(search, calls, candidates=arms, new_candidate=calls.candidate, limit=8))
     'stopped'
     """
-    ledger = Ledger(search, calls, candidates, new_candidate, budget, on_error, retries, failed)
+    ledger = Ledger(search, calls, candidates, new_candidate, budget, on_error, retries, failed, paused)
     allowed = inf if timeout is None else positive("timeout", timeout)
     flight = _Flight(ledger, whole("limit", limit), allowed, positive("poll", poll))
     try:
@@ -75,19 +76,30 @@ class _Flight:
 
     async def fly(self, notice: Callable[[], str | None]) -> str:
         while (reason := self.ledger.verdict(len(self.tasks))) is None:
-            for pull, evaluation in self.ledger.start(self.limit - len(self.tasks), len(self.tasks)):
-                task = asyncio.create_task(self.evaluate(evaluation))
-                self.tasks[task] = (pull, time.monotonic() + self.timeout)
-            if self.tasks:
-                await asyncio.wait(self.tasks, timeout=self.patience(), return_when=asyncio.FIRST_COMPLETED)
+            rests = self.ledger.rests()
+            if not rests:
+                self.launch()
+            if rests or self.tasks:
+                await self.wait()
                 self.ledger.settle(self.finished())
                 if (said := notice()) is not None:
                     return said
         return reason
 
+    def launch(self) -> None:
+        for pull, evaluation in self.ledger.start(self.limit - len(self.tasks), len(self.tasks)):
+            task = asyncio.create_task(self.evaluate(evaluation))
+            self.tasks[task] = (pull, time.monotonic() + self.timeout)
+
+    async def wait(self) -> None:
+        if self.tasks:
+            await asyncio.wait(self.tasks, timeout=self.patience(), return_when=asyncio.FIRST_COMPLETED)
+        else:
+            await asyncio.sleep(self.poll)
+
     def patience(self) -> float:
         soonest = min(deadline for _, deadline in self.tasks.values()) - time.monotonic()
-        return max(0.0, min(self.poll, self.ledger.meter.seconds_left, soonest))
+        return max(0.0, min(self.ledger.patience(self.poll), soonest))
 
     def finished(self) -> list[tuple[Pull, Outcome]]:
         """What has finished and whose time is over, taken out of the tasks."""

@@ -63,11 +63,25 @@ class Meter:
         self.pulls = pulls
         self.cost = cost
         self._began = time.monotonic() - seconds
+        self._held: float | None = None
 
     @property
     def seconds(self) -> float:
-        """How long it has run."""
-        return time.monotonic() - self._began
+        """How long it has run, without the time in which it was held."""
+        return (time.monotonic() if self._held is None else self._held) - self._began
+
+    @property
+    def held(self) -> bool:
+        """Whether its clock stands still."""
+        return self._held is not None
+
+    def hold(self, still: bool) -> None:
+        """Let the clock stand still, or go on where it stood; the same twice does no harm."""
+        if still and self._held is None:
+            self._held = time.monotonic()
+        elif not still and self._held is not None:
+            self._began += time.monotonic() - self._held
+            self._held = None
 
     @property
     def seconds_left(self) -> float:

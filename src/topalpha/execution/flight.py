@@ -74,8 +74,10 @@ class Flight:
 
     def _fly(self) -> str:
         while (reason := self.ledger.verdict(self._running)) is None:
-            self._launch()
-            if self._jobs or self.crew.strays:
+            rests = self.ledger.rests()
+            if not rests:
+                self._launch()
+            if rests or self._jobs or self.crew.strays:
                 self._collect(self._wait())
                 if (said := self.notice()) is not None:
                     return said
@@ -124,7 +126,7 @@ class Flight:
 
     def _wait(self) -> list[int]:
         """Tickets of all evaluations that have finished; none if none does for a while."""
-        patience = min(self.poll, self.ledger.meter.seconds_left)
+        patience = self.ledger.patience(self.poll)
         if self.timeout < math.inf and self._jobs:
             patience = min(patience, min(job.deadline for job in self._jobs.values()) - time.monotonic())
         tickets = []

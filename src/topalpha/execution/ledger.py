@@ -38,6 +38,17 @@ def no_notice() -> str | None:
     return None
 
 
+def no_pause() -> bool:
+    """What is called before pulls are started unless the caller has something better: whether to hold them back.
+
+    Examples
+    --------
+    >>> no_pause()
+    False
+    """
+    return False
+
+
 class Ledger:
     """One run's account of one search; see :func:`topalpha.execution.run` for the parameters.
 
@@ -61,12 +72,14 @@ class Ledger:
         on_error: str = "raise",
         retries: int = 3,
         failed: Callable[[Pull, str, str], None] = no_note,
+        paused: Callable[[], bool] = no_pause,
     ) -> None:
         self.search, self.calls, self.candidates, self.new_candidate = search, calls, candidates, new_candidate
         self.meter = budget if isinstance(budget, Meter) else Meter(budget)
         self.on_error = choice("on_error", on_error, POLICIES)
         self.retries = whole("retries", retries, 0)
         self.failed = failed
+        self.paused = paused
         self.worst = search.model.worst
         possible = on_error != "worst" or self.worst is not None
         require(possible, "on_error", "be raise or retry where no reward is the worst", on_error)
@@ -91,6 +104,16 @@ class Ledger:
                 self.search.again(pull)
             return "stopped" if self.search.stopped else "pulls"
         return None
+
+    def rests(self) -> bool:
+        """Whether no pull is to be started now; the clock of the budget stands still meanwhile."""
+        still = self.paused()
+        self.meter.hold(still)
+        return still
+
+    def patience(self, poll: float) -> float:
+        """How long to wait at most before looking again: ``poll`` seconds, or until time runs out."""
+        return poll if self.meter.held else min(poll, self.meter.seconds_left)
 
     def start(self, free: int, running: int) -> Iterator[tuple[Pull, Evaluation]]:
         """Pulls to start now: at most ``free``, and no more than the budget has left beside those that run."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, MutableSequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from topalpha.execution.calls import Calls
 from topalpha.execution.executors import open_executor
 from topalpha.execution.flight import Flight
 from topalpha.execution.interrupts import held, released
-from topalpha.execution.ledger import Ledger, no_note, no_notice
+from topalpha.execution.ledger import Ledger, no_note, no_notice, no_pause
 from topalpha.execution.worker import attempt
 from topalpha.validate import positive, require
 
@@ -31,6 +32,7 @@ def run(
     timeout: float | None = None,
     failed: Callable[[Pull, str, str], None] = no_note,
     notice: Callable[[], str | None] = no_notice,
+    paused: Callable[[], bool] = no_pause,
     poll: float = 0.1,
 ) -> str:
     """Evaluate pulls until the search stops, and say why it ended.
@@ -55,6 +57,9 @@ def run(
         Called with pull, reason and what is done about it.
     notice
         Called after every batch of rewards and every ``poll`` seconds while waiting; a text from it ends the run.
+    paused
+        Called before pulls are started, which waits as long as it gives True; those in flight are told as they finish,
+        and the seconds of the budget do not count.
 
     Returns
     -------
@@ -76,16 +81,22 @@ def run(
     require(timeout is None or executor is not None, "timeout", "be None without an executor", timeout)
     require(executor is not None or width in (None, 1), "width", "be 1 without an executor", width)
     limit = math.inf if timeout is None else positive("timeout", timeout)
-    ledger = Ledger(search, calls, candidates, new_candidate, budget, on_error, retries, failed)
+    ledger = Ledger(search, calls, candidates, new_candidate, budget, on_error, retries, failed, paused)
     with held(), open_executor(executor, width) as crew:
         if crew is None:
-            return _in_turn(ledger, notice)
+            return _in_turn(ledger, notice, positive("poll", poll))
         return Flight(ledger, crew, width or crew.width, limit, notice, positive("poll", poll)).run()
 
 
-def _in_turn(ledger: Ledger, notice: Callable[[], str | None]) -> str:
+def _in_turn(ledger: Ledger, notice: Callable[[], str | None], poll: float) -> str:
     try:
         while (reason := ledger.verdict(0)) is None:
+            if ledger.rests():
+                with released():
+                    time.sleep(poll)
+                if (reason := notice()) is not None:
+                    return reason
+                continue
             for pull, evaluation in ledger.start(1, 0):
                 with released():
                     outcome = attempt(evaluation)

@@ -107,7 +107,8 @@ def svg(axes: Axes) -> str:
     with _needed():
         from matplotlib import rc_context
     stream = StringIO()
-    with rc_context({"svg.hashsalt": "topalpha"}):
+    # Words stay words there: they can be read aloud, searched and copied.
+    with rc_context({"svg.hashsalt": "topalpha", "svg.fonttype": "none"}):
         axes.figure.savefig(stream, format="svg", metadata=FORMATS[".svg"])
     text = stream.getvalue()
     return text[text.index("<svg") :]

@@ -19,9 +19,30 @@ Examples
 ([(0, 0)], [(0, 0.75)], [{'rate': 0.1}])
 """
 
+from topalpha.storage.commands import ACTIONS, CONTINUE, PAUSE, STOP, control
 from topalpha.storage.errors import StorageError
+from topalpha.storage.overview import Overview, candidates, listing, stamp
 from topalpha.storage.record import Record
 from topalpha.storage.recording import Failure, Recording, Row, names, read
 from topalpha.storage.store import Storage, post
 
-__all__ = ["Failure", "Record", "Recording", "Row", "Storage", "StorageError", "names", "post", "read"]
+__all__ = [
+    "ACTIONS",
+    "CONTINUE",
+    "PAUSE",
+    "STOP",
+    "Failure",
+    "Overview",
+    "Record",
+    "Recording",
+    "Row",
+    "Storage",
+    "StorageError",
+    "candidates",
+    "control",
+    "listing",
+    "names",
+    "post",
+    "read",
+    "stamp",
+]

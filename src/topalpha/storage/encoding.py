@@ -9,6 +9,9 @@ from typing import Any
 
 from topalpha.validate import require
 
+#: What is shown of a candidate that is kept as a pickle.
+PICKLED = "(pickled)"
+
 
 def to_json(name: str, value: Any, otherwise: str = "") -> str:
     """``value`` as JSON, if reading it gives back the same value of the same types.
@@ -69,6 +72,24 @@ def encode(candidate: Any, pickled: bool) -> str | bytes:
         return pickle.dumps(candidate, protocol=5)
     except Exception as error:  # a class may raise anything while it is pickled
         raise ValueError(f"candidate must be something that pickle can store, got {candidate!r} ({error})") from error
+
+
+def shown(raw: str | None) -> str:
+    r"""A stored candidate for people to read: its JSON with characters in place of their numbers; no pickle is loaded.
+
+    Examples
+    --------
+    >>> shown('{"word":"caf\\u00e9"}'), shown(None)
+    ('{"word":"café"}', '(pickled)')
+    """
+    if raw is None:
+        return PICKLED
+    if "\\u" not in raw:
+        return raw
+    try:
+        return legible(json.dumps(json.loads(raw), ensure_ascii=False, separators=(",", ":")))
+    except ValueError:  # then it is shown as it is
+        return raw
 
 
 def decode(raw: str | bytes, allow_pickle: bool) -> Any:

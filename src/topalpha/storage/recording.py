@@ -91,8 +91,13 @@ class Recording:
     progress: dict[str, Any] | None = None
     updated: float | None = None
 
-    def candidates(self, allow_pickle: bool = False) -> list[Any]:
-        """The candidates, by arm. Pickled ones can run any code when loaded: only with ``allow_pickle``."""
+    def candidates(self, allow_pickle: bool | None = False) -> list[Any]:
+        """The candidates, by arm. Pickled ones can run any code when loaded: only with ``allow_pickle``.
+
+        With None for it they stay what they are, bytes.
+        """
+        if allow_pickle is None:
+            return [raw if isinstance(raw, bytes) else decode(raw, False) for raw in self.arms]
         return [decode(raw, allow_pickle) for raw in self.arms]
 
 

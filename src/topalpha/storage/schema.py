@@ -63,6 +63,13 @@ POST = (
     "SELECT :search, 1 + coalesce(max(id), -1), :at, :text, 0 FROM messages WHERE search = :search"
 )
 
+OVERVIEW = (
+    "SELECT name, status, created, config, data, at FROM searches LEFT JOIN progress ON progress.search = searches.id "
+    "ORDER BY id"
+)
+SOME_ARMS = "SELECT arm, iif(typeof(candidate) = 'text', candidate, NULL) FROM arms WHERE search = ? AND arm "
+RANGE_OF_ARMS = SOME_ARMS + ">= ? AND arm < ? ORDER BY arm"
+ONE_ARM = SOME_ARMS + "= ?"
 ARMS = "SELECT candidate FROM arms WHERE search = ? ORDER BY arm"
 ASKS = 'SELECT arm, after FROM asks WHERE search = ? ORDER BY "order"'
 WAITS = "SELECT asked, after FROM waits WHERE search = ? ORDER BY sequence"

@@ -22,9 +22,10 @@ export function describeCurve(state) {
   const parts = proved.slice(0, TOLD).map(([alpha, epsilon]) => `within ${number(epsilon)} of the ` +
     top(alpha, state.minimise));
   const more = proved.length > TOLD ? ", and so on along the curve" : "";
-  say("curve-summary", `With probability at least ${percent(1 - state.delta)}, all at once: arm ` +
-    `${state.certificate ? state.certificate.arm : state.leader} is ${parts.join(", ")}${more}. ` +
-    `The star is what is wanted; down and left is stronger.`);
+  // Of a search that runs this may be another arm than the leader: the one that its certificate would name.
+  const subject = state.certificate ? `arm ${state.certificate.arm} is` : "the arm that it would name, if stopped now, is";
+  say("curve-summary", `With probability at least ${percent(1 - state.delta)}, all at once: ${subject} ` +
+    `${parts.join(", ")}${more}. The star is what is wanted; down and left is stronger.`);
 }
 
 /** Draw the curve. */

@@ -24,7 +24,7 @@ function gap(state) {
       top(state.alpha, state.minimise) + "."];
   }
   const reached = state.epsilon + Math.max(state.gap, 0);
-  return [number(Math.max(state.gap, 0)), `Proved now: within ${number(reached)} of the ` +
+  return [number(Math.max(state.gap, 0)), `The leader is proved to be within ${number(reached)} of the ` +
     `${top(state.alpha, state.minimise)}. Wanted: within ${number(state.epsilon)}.`];
 }
 

@@ -51,39 +51,40 @@ function shown(order, leader) {
   return order.slice(0, FEW);
 }
 
-/** Bars as one line with gaps: one path on the screen, however many arms there are. */
-function bars(rows, places, ends, name, look) {
-  const x = new Array(3 * rows.length);
-  const y = new Array(3 * rows.length);
-  rows.forEach((row, index) => {
-    const at = 3 * index;
-    x[at] = x[at + 1] = places.get(row[ARM]);
-    x[at + 2] = null;
-    y[at] = row[LOWER] ?? ends[0];
-    y[at + 1] = row[UPPER] ?? ends[1];
-    y[at + 2] = null;
+/** Bars as one shape: one path on the screen, however many arms there are. A trace with gaps would make one for each. */
+function bars(rows, places, [low, high], look) {
+  const parts = rows.map((row) => {
+    const x = places.get(row[ARM]);
+    return `M${x},${row[LOWER] ?? low}L${x},${row[UPPER] ?? high}`;
   });
-  return { type: "scatter", mode: "lines", name, x, y, hoverinfo: "skip", connectgaps: false, line: look };
+  // A shape has to have a path; one without a length cannot be seen.
+  return { type: "path", path: parts.join("") || `M1,${low}L1,${low}`, layer: "between", line: look };
 }
 
-/** Averages: markers where there are few, else one line. */
+const DETAILS = "arm %{customdata[0]}: average %{y:.4g}<br>bounds %{customdata[2]} and %{customdata[3]}" +
+  "<br>%{customdata[1]} evaluations<extra></extra>";
+
+/** Averages: markers that tell about their arms where there are few, else one line. */
 function averages(rows, places, name, few, look) {
-  return {
+  const trace = {
     type: "scatter",
     mode: few ? "markers" : "lines",
     name,
     x: rows.map((row) => places.get(row[ARM])),
     y: rows.map((row) => row[MEAN]),
-    customdata: rows.map((row) => [row[ARM], count(row[PULLS]), number(row[LOWER], "none"), number(row[UPPER], "none")]),
-    hovertemplate: `arm %{customdata[0]}: average %{y:.4g}<br>bounds %{customdata[2]} and %{customdata[3]}` +
-      `<br>%{customdata[1]} evaluations<extra></extra>`,
+    hovertemplate: few ? DETAILS : "rank %{x}: average %{y:.4g}<extra></extra>",
     ...look,
   };
+  if (few) {
+    trace.customdata = rows.map((row) =>
+      [row[ARM], count(row[PULLS]), number(row[LOWER], "none"), number(row[UPPER], "none")]);
+  }
+  return trace;
 }
 
-/** The lowest and the highest end that is known, for bars without one. */
-function extremes(rows) {
-  let [low, high] = [Infinity, -Infinity];
+/** The lowest and the highest end that is known, the line's included: where bars without an end go to. */
+function extremes(rows, line) {
+  let [low, high] = line === null ? [Infinity, -Infinity] : [line, line];
   for (const row of rows) {
     low = Math.min(low, row[LOWER] ?? row[MEAN]);
     high = Math.max(high, row[UPPER] ?? row[MEAN]);
@@ -100,19 +101,27 @@ export function drawRace(library, state, { order, leader }) {
     return;
   }
   const places = new Map(rows.map((row, index) => [row[ARM], index + 1]));
-  const ends = extremes(rows);
+  const ends = extremes(rows, state.line);
   const few = rows.length <= MARKED;
   const rivals = rows.filter((row) => contests(state, row));
   const beaten = rows.filter((row) => row[ARM] !== state.leader && !contests(state, row));
   const first = places.has(leader[ARM]) ? [leader] : [];
   const wide = rows.length <= 100 ? 2 : 1;
+  const shapes = [
+    bars(beaten, places, ends, { color: colour("other"), width: wide }),
+    bars(rivals, places, ends, { color: colour("rival"), width: few ? wide + 1 : wide }),
+    bars(first, places, ends, { color: colour("leader"), width: 6 }),
+  ];
+  if (state.line !== null) {
+    shapes.push({
+      type: "line", xref: "paper", x0: 0, x1: 1, y0: state.line, y1: state.line, layer: "above",
+      line: { color: colour("text"), width: 1.5, dash: "dash" },
+    });
+  }
   const traces = [
-    bars(beaten, places, ends, "others", { color: colour("other"), width: wide }),
-    bars(rivals, places, ends, "contest the leader", { color: colour("rival"), width: few ? wide + 1 : 1 }),
-    bars(first, places, ends, "leader", { color: colour("leader"), width: 6 }),
     few
-      ? averages(beaten, places, "others", true, { marker: { color: colour("other"), size: 4 } })
-      : averages(rows, places, "average", false, { line: { color: colour("text"), width: 1 } }),
+      ? averages(beaten, places, "others", true, { marker: { color: colour("other"), size: 5 } })
+      : averages(rows, places, "average", false, { line: { color: colour("text"), width: 1.5 } }),
     averages(few ? rivals : [], places, "contest the leader", true, {
       marker: { color: colour("card"), size: 7, symbol: "circle", line: { color: colour("rival"), width: 2 } },
     }),
@@ -120,16 +129,12 @@ export function drawRace(library, state, { order, leader }) {
       marker: { color: colour("leader"), size: 13, symbol: "diamond", line: { color: colour("card"), width: 1.5 } },
     }),
   ];
+  const edge = 0.04 * (ends[1] - ends[0] || 1);
   const form = layout(
     `race ${state.name}`,
     { title: "rank by average, the best first", range: [0.2, rows.length + 0.8] },
-    { title: state.minimise ? "mean cost (small is good)" : "mean reward" },
-    state.line === null ? {} : {
-      shapes: [{
-        type: "line", xref: "paper", x0: 0, x1: 1, y0: state.line, y1: state.line,
-        line: { color: colour("text"), width: 1.5, dash: "dash" },
-      }],
-    },
+    { title: state.minimise ? "mean cost (small is good)" : "mean reward", range: [ends[0] - edge, ends[1] + edge] },
+    { shapes },
   );
   draw(library, place, [state.name, state.updated, rows.length], traces, form);
 }

@@ -22,6 +22,7 @@ from topalpha import __version__
 from topalpha.dashboard import assets
 from topalpha.dashboard.access import Access, Gate, refused
 from topalpha.dashboard.arms import asked, table
+from topalpha.dashboard.reading import ODD
 from topalpha.dashboard.states import encode
 from topalpha.dashboard.watching import MOST, Hub
 from topalpha.storage import StorageError, post
@@ -113,15 +114,17 @@ class Routes:
             wanted = asked(request.query_params)
         except ValueError as error:
             return refused(400, str(error))
-        await hub.refresh()
-        trouble = hub.reader.trouble(name)
+        sight = await hub.refresh()
+        trouble = sight.trouble(name)
         if trouble is not None:
             return refused(404, trouble)
         try:
-            rows, texts = await hub.reading(partial(hub.rows, name))
-        except ValueError as error:
+            rows, texts = await hub.reading(partial(hub.rows, name, sight))
+        except ODD as error:
             return refused(503, hub.reader.spoken(error))
-        return Response(await hub.working(lambda: encode(table(rows, texts, **wanted))), media_type="application/json")
+        return Response(
+            await asyncio.to_thread(lambda: encode(table(rows, texts, **wanted))), media_type="application/json"
+        )
 
     async def control(self, request: Request) -> Response:
         """Leave a message for a search that runs."""
@@ -134,11 +137,11 @@ class Routes:
             return refused(413 if isinstance(error, _TooLarge) else 400, str(error))
         except (TimeoutError, ClientDisconnect):
             return refused(408, f"body must come within {BODY_PATIENCE:g} seconds, got less than all of it")
-        await hub.refresh()
-        trouble = hub.reader.trouble(name)
+        sight = await hub.refresh()
+        trouble = sight.trouble(name)
         if trouble is not None:
             return refused(422, trouble)
-        one = hub.reader.searches[name]
+        one = sight.searches[name]
         if not one.alive():
             how = f"it gave no sign of life lately, though it stands as {one.status}"
             reason = how if one.status == "running" else f"it stands as {one.status}"

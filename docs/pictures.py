@@ -1,0 +1,113 @@
+"""Take the pictures of the dashboard and of the race again: a real search, watched while it runs (``make pictures``).
+
+The search is the tutorial's, over compressors. The page is opened before it begins, and photographed when the search
+has a gap and rivals to show; the race is drawn from its file when it is over.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURES = ROOT / "docs" / "pictures"
+# What the browser tests start and look at pages with.
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+import chromium  # noqa: E402
+from dashboards import Dashboard, Processes, until  # noqa: E402
+from viewing import Viewer, drawn, number, pump, shown  # noqa: E402
+
+SEARCH = (
+    *("-m", "topalpha", "run", "compression.py:pull", "--alpha", "0.1", "--epsilon", "0.02", "--delta", "0.05"),
+    *("--family", "low-variance", "--seed", "1", "--name", "compression", "--progress", "none"),
+    *("--about", "compressors with settings drawn by examples/compression.py"),
+)
+#: Pulls after which the page is photographed: half of what the search takes.
+MOMENT = 2000
+COLOURS = 128
+
+
+def compact(path: Path) -> None:
+    """Few colours make a small file, and the page has few."""
+    from PIL import Image
+
+    with Image.open(path) as image:
+        small = image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    small.save(path, optimize=True)
+
+
+def photograph(page: Any, path: Path) -> None:
+    """The page down to its charts: the table below them goes on for long."""
+    below = page.locator(".pair").bounding_box()
+    height = below["y"] + below["height"] + 16
+    width = page.viewport_size["width"]
+    page.screenshot(path=path, full_page=True, clip={"x": 0, "y": 0, "width": width, "height": height})
+    compact(path)
+
+
+def watch(folder: Path, browser: str) -> Path:
+    """Run the search, and photograph its page at a moment of it; the file of the search."""
+    from playwright.sync_api import sync_playwright
+
+    path = folder / "compression.db"
+    processes = Processes()
+    try:
+        with sync_playwright() as playwright:
+            viewer = Viewer(playwright.chromium.launch(executable_path=browser, args=list(chromium.FLAGS)))
+            dashboard = Dashboard(processes, path)
+            wide = viewer(dashboard.with_token)
+            narrow = viewer(dashboard.with_token, width=400, scheme="dark")
+            search = processes.start(*SEARCH, "--storage", path, cwd=ROOT / "examples", stdout=subprocess.DEVNULL)
+            for page in (wide, narrow):
+                drawn(page)
+            until(lambda: (number(wide) or 0) > MOMENT or pump(wide), patience=120.0)
+            photograph(wide, PICTURES / "dashboard.png")
+            photograph(narrow, PICTURES / "dashboard-narrow.png")
+            shown(wide, "status", "Finished: proved")
+            photograph(wide, PICTURES / "dashboard-finished.png")
+            assert search.wait(60) == 0
+            viewer.judge()
+            viewer.close()
+    finally:
+        processes.end()
+    return path
+
+
+def draw_race(path: Path) -> None:
+    """The race of the search in a file."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    from topalpha.figures import race
+
+    figure, axes = pyplot.subplots(figsize=(9, 4.5), layout="constrained")
+    race(path, axes=axes)
+    figure.savefig(PICTURES / "race.png", dpi=110)
+    compact(PICTURES / "race.png")
+
+
+def main() -> int:
+    """All pictures."""
+    browser = chromium.find()
+    if browser is None:
+        print(chromium.MISSING, file=sys.stderr)
+        return 1
+    PICTURES.mkdir(exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="topalpha-pictures-"))
+    try:
+        draw_race(watch(folder, browser))
+    finally:
+        shutil.rmtree(folder)
+    for picture in sorted(PICTURES.glob("*.png")):
+        print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size / 1000:.0f} KB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+"""``topalpha report``: one page about a search, to read, to print and to hand on."""
+
+from __future__ import annotations
+
+import click
+
+from topalpha.cli.inputs import COUNT
+from topalpha.cli.program import FAILED, Refused, refusals
+from topalpha.cli.records import name_option
+
+
+@click.command()
+@click.argument("file")
+@name_option
+@click.option("-o", "--output", required=True, metavar="PAGE", help="Where to: an HTML file; one there is replaced.")
+@click.option("--arms", type=COUNT, default=200, show_default=True, help="How many arms to list, the best first.")
+def report(file: str, name: str | None, output: str, arms: int) -> int:
+    """Write a page about the search in FILE: what is proved, on what it rests, figures, arms. Works while it runs.
+
+    The page is one file that needs no network; a browser prints it. All is computed again from the recorded pulls; a
+    certificate that they do not bear out is refused. Needs matplotlib and jinja2: pip install 'topalpha[report]'.
+
+    Example: topalpha report search.db -o report.html
+    """
+    with refusals():
+        from topalpha.report import write
+        from topalpha.verification import Refuted
+
+        try:
+            write(file, output, name, arms=arms)
+        except Refuted as error:
+            click.echo(f"topalpha: NOT verified: {error}", err=True)
+            return FAILED
+        except ImportError as error:
+            raise Refused(str(error)) from error
+        except OSError as error:
+            raise Refused(f"output must be a file that can be written ({error.strerror}), got {output!r}") from error
+    click.echo(output)
+    return 0

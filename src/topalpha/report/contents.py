@@ -1,0 +1,176 @@
+"""What a report says, as text and numbers: gathered from one reading of the file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from topalpha.certificate import Certificate, certify
+from topalpha.replay import fingerprint
+from topalpha.session import RUNNING, Session
+from topalpha.standing import Standing, standing
+from topalpha.storage import Recording, Row, read
+from topalpha.storage.encoding import PICKLED, legible, shown
+from topalpha.verification import confirmed
+
+#: Characters of a candidate that a table shows.
+LONGEST = 400
+#: Failures that are listed one by one.
+FAILURES = 20
+
+
+class Arm(NamedTuple):
+    """A row of the table of arms: its figures, its candidate as text, and whether it is one that was chosen."""
+
+    row: Row
+    candidate: str
+    chosen: bool
+
+
+class Failed(NamedTuple):
+    """A pull without a reward: of which arm, after how many rewards, why, and what was done about it."""
+
+    arm: int
+    after: int
+    reason: str
+    action: str
+
+
+@dataclass(frozen=True)
+class Contents:
+    """All that a report says about one search.
+
+    Attributes
+    ----------
+    file, recording
+        The name of the file, and what it held.
+    session
+        The search, replayed.
+    now, certificate
+        How it stands, and what is proved: None before the first reward.
+    arms, all_arms
+        Rows of the table, the best first, and how many there would be.
+    failures, failed
+        The first of the failed pulls, and how many there were by what was done about them.
+    """
+
+    file: str
+    recording: Recording
+    session: Session
+    now: Standing | None
+    certificate: Certificate | None
+    arms: list[Arm]
+    all_arms: int
+    failures: list[Failed]
+    failed: dict[str, int]
+
+    @property
+    def ended(self) -> bool:
+        """Whether the search has ended, by itself or not."""
+        return self.recording.status != RUNNING
+
+    @property
+    def paused(self) -> bool:
+        """Whether it was paused when it last said something."""
+        return not self.ended and (self.recording.progress or {}).get("paused") is True
+
+    @property
+    def updated(self) -> str | None:
+        """When the search last said something, in UTC."""
+        at = self.recording.updated
+        return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+
+    @property
+    def pickled(self) -> bool:
+        """Whether candidates are kept as pickles, which are not loaded."""
+        return any(isinstance(raw, bytes) for raw in self.recording.arms)
+
+
+def gather(path: str | os.PathLike[str], name: str | None = None, arms: int = 200) -> Contents:
+    """Read a search and compute again what is proved; pickled candidates are not loaded.
+
+    Examples
+    --------
+    >>> gather("/nowhere.db")
+    Traceback (most recent call last):
+    topalpha.storage.errors.StorageError: path must exist, got '/nowhere.db'
+    """
+    recording = read(path, name)
+    certificate, session = _replayed(recording)
+    now = None if certificate is None else _standing(recording, session, certificate)
+    rows = [] if now is None or certificate is None else _table(recording, now, certificate)
+    failures = [
+        Failed(recording.asks[one.order][0], one.after, one.reason, one.action) for one in recording.failures[:FAILURES]
+    ]
+    counts = dict(sorted(Counter(one.action for one in recording.failures).items()))
+    file = legible(os.path.basename(os.fspath(path)))
+    return Contents(file, recording, session, now, certificate, rows[:arms], len(rows), failures, counts)
+
+
+def _replayed(recording: Recording) -> tuple[Certificate | None, Session]:
+    """The certificate, computed again, or what is proved where there is none yet; and the search as it stands."""
+    if recording.certificate is not None:
+        return confirmed(recording, allow_pickle=None)
+    session = Session.replayed(recording, None)
+    if session.history.t == 0:
+        return None, session
+    candidates = [PICKLED if isinstance(one, bytes) else one for one in session.candidates]
+    reason = "stopped" if session.stopped else RUNNING
+    digest = fingerprint(recording)
+    return certify(session, session.task, reason, candidates, session.actions, digest, session.version), session
+
+
+def _standing(recording: Recording, session: Session, certificate: Certificate) -> Standing:
+    """How the search stands, with what the file knows beside the pulls."""
+    return replace(
+        standing(session),
+        name=recording.name,
+        status=recording.status,
+        certificate=certificate,
+        claims=certificate.claims,
+        about=certificate.arm,
+    )
+
+
+def _table(recording: Recording, now: Standing, certificate: Certificate) -> list[Arm]:
+    """All arms: those that were chosen, then the best means, then those without a reward."""
+    chosen = set(certificate.selection)
+    sign = 1.0 if now.minimise else -1.0
+
+    def place(row: Row) -> tuple[Any, ...]:
+        return row.arm not in chosen, row.mean is None, sign * (row.mean or 0.0), row.arm
+
+    return [Arm(row, _candidate(recording, row.arm), row.arm in chosen) for row in sorted(now.rows, key=place)]
+
+
+def _candidate(recording: Recording, arm: int) -> str:
+    if arm >= len(recording.arms):
+        return ""
+    raw = recording.arms[arm]
+    return clipped(shown(raw if isinstance(raw, str) else None))
+
+
+def clipped(text: str) -> str:
+    """The text, or its beginning where it is very long.
+
+    Examples
+    --------
+    >>> clipped("short"), len(clipped("x" * 5000))
+    ('short', 401)
+    """
+    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+
+
+def as_text(value: Any) -> str:
+    """A value of the certificate as JSON, with characters in place of their numbers.
+
+    Examples
+    --------
+    >>> as_text({"word": "café"})
+    '{"word": "café"}'
+    """
+    return legible(json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,119 @@
+"""The page: contents, words and pictures put into the template, and into a file."""
+
+from __future__ import annotations
+
+import math
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from topalpha import __version__
+from topalpha.report import words
+from topalpha.report.contents import as_text, gather
+from topalpha.validate import require, whole
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+#: How many arms the table lists unless told otherwise.
+ARMS = 200
+
+
+def html(path: str | os.PathLike[str], name: str | None = None, *, arms: int = ARMS) -> str:
+    """The report of a search as the text of an HTML page; the same file gives the same text.
+
+    Parameters
+    ----------
+    path, name
+        The file, and which search in it if there are several. It may be running.
+    arms
+        How many arms the table lists.
+
+    Examples
+    --------
+    >>> html("/nowhere.db")
+    Traceback (most recent call last):
+    topalpha.storage.errors.StorageError: path must exist, got '/nowhere.db'
+    """
+    contents = gather(path, name, whole("arms", arms, 0))
+    environment = _environment()
+    from topalpha.report.pictures import pictures
+
+    return environment.get_template("report.html").render(
+        contents=contents,
+        recording=contents.recording,
+        task=contents.session.task,
+        certificate=contents.certificate,
+        now=contents.now,
+        pictures=pictures(contents),
+        words=words,
+        version=__version__,
+    )
+
+
+def write(
+    path: str | os.PathLike[str], output: str | os.PathLike[str], name: str | None = None, *, arms: int = ARMS
+) -> None:
+    """Write the report of a search to a file, in one step; one that is there is replaced.
+
+    Examples
+    --------
+    >>> write("searches.db", "searches.db")
+    Traceback (most recent call last):
+    ValueError: output must not be the file that is reported on, got 'searches.db'
+    """
+    target = Path(os.path.realpath(output))
+    own = [os.path.realpath(path) + ending for ending in ("", "-wal", "-shm", "-writer", "-new")]
+    require(str(target) not in own, "output", "not be the file that is reported on", os.fspath(output))
+    text = html(path, name, arms=arms)
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise ImportError("a report must have jinja2 to be made with: pip install 'topalpha[report]'") from error
+    # Everything is escaped unless it is marked as safe, which the SVG alone is.
+    environment = Environment(
+        loader=PackageLoader("topalpha.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=number, count=count, text=as_text, share=words.share)
+    return environment
+
+
+def number(value: float | None) -> str:
+    """Four figures, for reading.
+
+    Examples
+    --------
+    >>> number(0.123456), number(None), number(-math.inf), number(math.nan)
+    ('0.1235', '', '−∞', '')
+    """
+    if value is None or math.isnan(value):
+        return ""
+    if math.isinf(value):
+        return "∞" if value > 0.0 else "−∞"
+    return f"{value:.4g}"
+
+
+def count(value: Any) -> str:
+    """A whole number with its thousands apart.
+
+    Examples
+    --------
+    >>> count(1234567)
+    '1,234,567'
+    """
+    return f"{value:,}"

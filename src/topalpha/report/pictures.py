@@ -1,0 +1,98 @@
+"""Figures of a search as SVG that can stand inside a page: no names from elsewhere, no clashes, the same every time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+from topalpha import figures
+from topalpha.report.contents import Contents
+from topalpha.standing import timeline
+
+#: Inches.
+SIZE = (7.2, 4.2)
+#: Arms other than the leader that the race follows.
+FOLLOWED = 8
+
+_SPACE = re.compile(r"\{[^}]*\}")
+_WITHIN = re.compile(r"url\(#([^)]*)\)")
+
+
+class Picture(NamedTuple):
+    """A figure: what it is called, what it shows in a sentence or two, and its SVG."""
+
+    title: str
+    caption: str
+    svg: str
+
+
+def pictures(contents: Contents) -> list[Picture]:
+    """The figures that this search has something to show in."""
+    now, certificate = contents.now, contents.certificate
+    if now is None or certificate is None:
+        return []
+    better, worse, side = ("lower", "upper", "above") if now.minimise else ("upper", "lower", "under")
+    wanted: list[tuple[str, str, Callable[..., Any], Any]] = []
+    if now.bounded:
+        caption = (
+            "Every arm's mean with the bounds that the algorithm compares, each at a level of its own. The line is the "
+            f"leader's {worse} bound {'minus' if now.minimise else 'plus'} epsilon: arms whose {better} bound is not yet "
+            f"{side} it contest the leader. A rule that joins the evidence of many arms may stop before the last is."
+        )
+        wanted.append(("Where the arms stand", caption, figures.intervals, now))
+    if certificate.claims:
+        caption = (
+            "Within which epsilon of which top fraction the arm is, all at once with the probability stated. All above "
+            "and to the right of the steps is proved."
+        )
+        wanted.append(("What is proved", caption, figures.claims_curve, now))
+    if now.bounded:
+        moments = timeline(contents.recording, arms=FOLLOWED)
+        caption = "The leader and the arms that were pulled most, as pulls went on: how they came to be told apart."
+        wanted.append(("The race", caption, figures.race, moments))
+    caption = "How often each arm was pulled: most pulls go to the arms that are hard to tell apart."
+    wanted.append(("Where the pulls went", caption, figures.pulls, now))
+    return [
+        Picture(title, caption, embedded(drawing(source, axes=figures.new_axes(*SIZE)), title, f"f{number}-"))
+        for number, (title, caption, drawing, source) in enumerate(wanted)
+    ]
+
+
+def embedded(axes: Any, title: str, prefix: str) -> str:
+    """The figure of these axes as an ``svg`` element for a page; names inside begin with ``prefix``.
+
+    Examples
+    --------
+    >>> from topalpha.figures import new_axes
+    >>> text = embedded(new_axes(), "Nothing <yet>", "f0-")
+    >>> text.startswith('<svg aria-label="Nothing &lt;yet&gt;"'), "http" in text
+    (True, False)
+    """
+    root = ElementTree.fromstring(figures.svg(axes))
+    _plain(root, prefix)
+    seen = root.attrib["viewBox"]
+    root.attrib.clear()
+    root.attrib.update({"aria-label": title, "role": "img", "viewBox": seen})
+    # What matplotlib says in a style element would be for the whole page.
+    root.attrib.update({"stroke-linejoin": "round", "stroke-linecap": "butt"})
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _plain(element: ElementTree.Element, prefix: str) -> None:
+    """Without namespaces, metadata and styles for the whole page, and with names of its own."""
+    element.tag = _SPACE.sub("", element.tag)
+    for key, value in list(element.attrib.items()):
+        del element.attrib[key]
+        key = _SPACE.sub("", key)
+        if key == "id":
+            value = prefix + value
+        elif key == "href" and value.startswith("#"):
+            value = "#" + prefix + value[1:]
+        element.attrib[key] = _WITHIN.sub(rf"url(#{prefix}\1)", value)
+    for child in list(element):
+        if _SPACE.sub("", child.tag) in ("metadata", "style"):
+            element.remove(child)
+        else:
+            _plain(child, prefix)

@@ -1,0 +1,127 @@
+"""The sentences of a report."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from topalpha.certificate import Certificate
+from topalpha.report.contents import Contents
+from topalpha.task import Task
+from topalpha.theory.pool import top_size
+from topalpha.wording import REASONS, top
+
+
+def headline(contents: Contents) -> str:
+    """How it stands, in a few words."""
+    certificate = contents.certificate
+    if certificate is None:
+        return "Nothing is known yet: there is no reward."
+    if certificate.proved:
+        return "What was asked for is proved."
+    if certificate.reason == "stopped":
+        return "The search has stopped, and nothing is proved."
+    if contents.ended:
+        proved = "Weaker statements are proved." if certificate.claims else "Nothing is proved."
+        return f"The search ended early: {REASONS.get(certificate.reason, certificate.reason)}. {proved}"
+    proved = "What follows is proved so far." if certificate.claims else "Nothing is proved so far."
+    return f"The search {'is paused' if contents.paused else 'has not ended'}. {proved}"
+
+
+def share(value: float) -> str:
+    """A probability as a percentage.
+
+    Examples
+    --------
+    >>> share(0.05), share(1e-6)
+    ('5%', '0.0001%')
+    """
+    return f"{float(f'{100.0 * value:.4g}'):.10g}%"
+
+
+def meaning(certificate: Certificate, task: Task) -> list[tuple[str, float, str]]:
+    """What the three numbers of the target mean here: the name, the number, and sentences."""
+    best = top(certificate, task.alpha)
+    if task.pool:
+        size = top_size(task.pool, task.alpha)
+        share_of = f"In {certificate.law}, that is {'the best one' if size == 1 else f'the {size:,} best'}."
+        alpha = f"How good is good: as good as {best}. {share_of}"
+    else:
+        alpha = (
+            f"How good is good: as good as {best}. A candidate drawn at random from {certificate.law} is that good with "
+            f"a probability of {share(task.alpha)} or more. It is measured by how often candidates are drawn, not by "
+            "how many different ones there are."
+        )
+    side = "above" if task.minimise else "below"
+    begin = "the best one's" if best.startswith("the best") and "%" not in best else f"where {best} begin"
+    epsilon = (
+        f"How near is near: the chosen candidate's mean is claimed to be at most {task.epsilon:.6g} {side} {begin}. "
+        "It is not claimed to be the best of all, nor to be among them."
+    )
+    delta = (
+        f"How sure is sure: a search like this one says something false with a probability of at most "
+        f"{share(task.delta)}, over the draws of candidates and all rewards. This was fixed before the search; it is "
+        "not the probability that this one result is right."
+    )
+    return [("alpha", task.alpha, alpha), ("epsilon", task.epsilon, epsilon), ("delta", task.delta, delta)]
+
+
+def claims(certificate: Certificate) -> list[tuple[str, float, float]]:
+    """Each claim: within how much of what."""
+    return [(top(certificate, claim.alpha), claim.alpha, claim.epsilon) for claim in certificate.claims]
+
+
+def check_commands(contents: Contents) -> list[str]:
+    """How to compute the certificate again, and to look at the search."""
+    file = shlex.quote(contents.file)
+    name = shlex.quote(contents.recording.name)
+    load = " --allow-pickle" if contents.pickled else ""
+    found = [f"topalpha show {file} --name {name}"]
+    return [f"topalpha verify {file} --name {name}{load}", *found] if contents.recording.certificate else found
+
+
+def repetition(contents: Contents) -> tuple[str, str]:
+    """How to make the same search again: a command or a call, and what it needs."""
+    task, code = contents.session.task, contents.recording.config.get("code") or {}
+    if "pull" in code:
+        return _command(task, code), "It needs the code that it names, as it was."
+    if "select" in code:
+        call = _call("topalpha.select", "candidates, examples, evaluate", task, without=("family", "minimise"))
+        return call, "It needs the same candidates and examples, in the same order, and the same evaluation."
+    places = "draw, pull, items=items" if task.items else "draw, pull"
+    return _call("topalpha.search", places, task), "It needs the functions that it was made with, as they were."
+
+
+def _call(function: str, places: str, task: Task, without: tuple[str, ...] = ()) -> str:
+    left_out = {"pool", "items", *without}
+    plain = Task(task.alpha, task.epsilon, task.delta).to_dict()
+    kept = ("alpha", "epsilon", "delta", "family", "algorithm", "seed")
+    named = {
+        key: value
+        for key, value in task.to_dict().items()
+        if key not in left_out and (key in kept or value != plain[key])
+    }
+    lines = "".join(f"    {key}={value!r},\n" for key, value in named.items())
+    return f"{function}(\n    {places},\n{lines})"
+
+
+def _command(task: Task, code: dict[str, Any]) -> str:
+    words = ["topalpha", "run", str(code["pull"])]
+    if code.get("candidates"):
+        words += ["--candidates", str(code["candidates"])]
+    elif code.get("draw"):
+        words += ["--draw", str(code["draw"])]
+    if code.get("items"):
+        words += ["--items", str(code["items"])]
+    else:
+        words += ["--family", task.family]
+    for key in ("alpha", "epsilon", "delta", "algorithm", "seed"):
+        words += [f"--{key}", str(getattr(task, key))]
+    for key, value in task.options.items():
+        words += ["--option", f"{key}={value}"]
+    words += ["--minimise"] * task.minimise
+    if task.about:
+        words += ["--about", task.about]
+    if task.on_error != "raise":
+        words += ["--on-error", task.on_error]
+    return shlex.join([*words, "--storage", "again.db"])

@@ -1,0 +1,151 @@
+"""What is in a file, for those who look often: without the logs, and only when something has changed."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import index
+from typing import Any
+
+from topalpha.storage import schema
+from topalpha.storage.encoding import shown
+from topalpha.storage.errors import explained
+from topalpha.storage.files import consult, inspect, resolve
+from topalpha.storage.recording import find, parsed
+
+#: How old a running search's last sign of life may be, in seconds: several times the period at which it gives one.
+SILENCE = 5.0
+
+
+@dataclass(frozen=True)
+class Overview:
+    """One search of a file in a few figures.
+
+    Attributes
+    ----------
+    name, status, created, config
+        As in :class:`topalpha.storage.Recording`.
+    progress, updated
+        What the search last said about itself, and when (seconds since 1970); None before.
+
+    Examples
+    --------
+    >>> Overview("first", "running", "2024-01-01T00:00:00+00:00", {}, {"paused": True}, time.time() - 1.0).alive()
+    True
+    """
+
+    name: str
+    status: str
+    created: str
+    config: dict[str, Any]
+    progress: dict[str, Any] | None
+    updated: float | None
+
+    def alive(self, now: float | None = None) -> bool:
+        """Whether someone works on it: it is not at its end, and its last sign of life is recent."""
+        if self.status != "running" or self.updated is None:
+            return False
+        return (time.time() if now is None else now) - self.updated < SILENCE
+
+    @property
+    def paused(self) -> bool:
+        """Whether it was paused when it last said something; one that has ended is not."""
+        return self.status == "running" and (self.progress or {}).get("paused") is True
+
+
+def listing(path: str | os.PathLike[str]) -> list[Overview]:
+    """All searches in a file at one moment, in the order in which they were created; quick however long they are.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from topalpha.storage import Storage
+    >>> with tempfile.TemporaryDirectory() as folder, Storage(folder + "/searches.db") as storage:
+    ...     record = storage.create("first", {"alpha": 0.05})
+    ...     [(one.name, one.status, one.progress) for one in listing(storage.path)]
+    [('first', 'running', None)]
+    """
+    file = resolve(path)
+    inspect(file)
+
+    def look(connection: sqlite3.Connection) -> list[Overview]:
+        return [
+            Overview(name, status, created, parsed(file, config), None if data is None else parsed(file, data), at)
+            for name, status, created, config, data, at in connection.execute(schema.OVERVIEW)
+        ]
+
+    return consult(file, look)
+
+
+def candidates(path: str | os.PathLike[str], name: str | None, arms: Iterable[int]) -> dict[int, str]:
+    """Candidates of these arms as text, by arm; "(pickled)" for those that are kept as pickles, which are not loaded.
+
+    A range is read in one go. Arms that are not there are left out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from topalpha.storage import Storage
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Storage(folder + "/searches.db") as storage:
+    ...         record = storage.create("first", {})
+    ...         for arm in range(3):
+    ...             record.add_arm(arm, {"rate": arm})
+    ...     candidates(folder + "/searches.db", "first", range(1, 9))
+    {1: '{"rate":1}', 2: '{"rate":2}'}
+    """
+    file = resolve(path)
+    inspect(file)
+    wanted = arms if isinstance(arms, range) and arms.step == 1 else [index(arm) for arm in arms]
+
+    def look(connection: sqlite3.Connection) -> dict[int, str]:
+        search = find(connection, file, name)[0]
+        if isinstance(wanted, range):
+            rows = connection.execute(schema.RANGE_OF_ARMS, (search, wanted.start, wanted.stop))
+            return {arm: shown(raw) for arm, raw in rows}
+        found = (connection.execute(schema.ONE_ARM, (search, arm)).fetchone() for arm in wanted)
+        return {row[0]: shown(row[1]) for row in found if row is not None}
+
+    return consult(file, look)
+
+
+#: What :func:`stamp` gives: only good for being compared.
+Stamp = tuple[object, ...]
+
+
+def stamp(path: str | os.PathLike[str]) -> Stamp | None:
+    """Something that is different after a change of the file; None if there is none.
+
+    Take it before reading: a change in between is then seen the next time. Times of files are coarse, so that of two
+    changes within a few milliseconds the second may not show: do not rely on it for longer than a second or so.
+    Nothing is opened, for closing a file of SQLite's drops the locks that this process holds on it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from topalpha.storage import Storage
+    >>> with tempfile.TemporaryDirectory() as folder, Storage(folder + "/searches.db") as storage:
+    ...     before = stamp(storage.path)
+    ...     same = stamp(storage.path) == before
+    ...     record = storage.create("first", {})
+    ...     same, stamp(storage.path) == before, stamp(folder + "/none.db")
+    (True, False, None)
+    """
+    name = os.path.realpath(os.fspath(path))
+    whole = _status(name)
+    if whole is None:
+        return None
+    return whole, _status(name + "-wal")
+
+
+def _status(name: str) -> tuple[int, int, int] | None:
+    try:
+        status = os.stat(name)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise explained(name, error) from error
+    return status.st_ino, status.st_size, status.st_mtime_ns

@@ -1,0 +1,210 @@
+"""The dashboard as a command, beside searches in processes of their own: killed, interrupted, refused."""
+
+import fcntl
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import httpx
+import pytest
+from dashboards import TOKEN, Dashboard, Processes, kill, until
+from storing import child, contents
+from streaming import stream
+
+from topalpha.cli import main
+from topalpha.storage import Storage, listing, stamp
+
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+
+
+@pytest.fixture
+def processes():
+    found = Processes()
+    yield found
+    found.end()
+
+
+def command(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "topalpha", "dashboard", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+
+
+def pulls(path):
+    return (listing(path)[0].progress or {}).get("pulls", 0)
+
+
+def test_from_before_the_file_to_its_end(processes, path):
+    """One dashboard: no file; a search begins, is paused, goes on, is killed, is resumed, and is told to stop."""
+    dashboard = Dashboard(processes, path)
+    with httpx.Client(base_url=dashboard.address, timeout=20.0) as client:
+
+        def order(action):
+            body = {"name": "search", "action": action}
+            return client.post("/api/control", json=body, headers=BEARER).status_code
+
+        assert client.get("/api/searches").json()["missing"] is True
+        with stream(client, "search") as events:
+            assert "no file" in events.next("missing")
+            search = processes.search(path)
+            first = events.next("state", lambda data: data["rows"], patience=30.0)
+            assert first["alive"] is True
+            assert events.next("state", lambda data: data["pulls"] > first["pulls"])["alive"] is True
+            assert order("pause") == 202
+            paused = events.next("state", lambda data: data["paused"])
+            assert order("continue") == 202
+            assert events.next("state", lambda data: not data["paused"] and data["pulls"] > paused["pulls"])
+            kill(search)
+            killed = time.monotonic()
+            dead = events.next("state", lambda data: not data["alive"])
+            assert 4.0 < time.monotonic() - killed < 6.5
+            assert dead["status"] == "running"  # nobody wrote anything else
+            assert dead["certificate"] is None
+            assert order("stop") == 409
+            resumed = processes.start(*search.args[3:6], "resume")
+            events.next("state", lambda data: data["alive"], patience=30.0)
+            assert order("stop") == 202
+            end = events.next("state", lambda data: data["status"] != "running")
+            assert end["status"] == "message"
+            assert end["certificate"]["reason"] == "message"
+            assert resumed.wait(20) == 0
+    assert interrupted(dashboard) == 0
+
+
+def interrupted(dashboard):
+    dashboard.process.send_signal(signal.SIGINT)
+    return dashboard.process.wait(10)
+
+
+def test_a_killed_dashboard_is_not_noticed(processes, path):
+    """Killed again and again while it reads: the search goes on at its pace, and no file is left over."""
+    search = processes.search(path)
+    for _ in range(2):
+        dashboard = Dashboard(processes, path)
+        with httpx.Client(base_url=dashboard.address, timeout=20.0) as client, stream(client, "search") as events:
+            events.next("state", lambda data: data["alive"], patience=30.0)
+            dashboard.kill()
+        before = pulls(path)
+        until(lambda before=before: pulls(path) > before + 100)
+    assert search.poll() is None
+    assert set(contents(path)) <= {path.name + end for end in ("", "-wal", "-shm", "-writer")}
+
+
+def test_interrupt_ends_quietly_with_streams_open(processes, path):
+    """A viewer, one that reads nothing, and an idle connection: none is waited for."""
+    dashboard = Dashboard(processes, path)
+    with httpx.Client(base_url=dashboard.address, timeout=20.0) as client, stream(client) as events:
+        events.next("searches")
+        with socket.create_connection(("127.0.0.1", dashboard.port)), httpx.Client() as idle:
+            idle.get(dashboard.address)
+            began = time.monotonic()
+            assert interrupted(dashboard) == 0
+            assert time.monotonic() - began < 2.0
+            with pytest.raises((EOFError, httpx.RemoteProtocolError)):
+                events.next("state")
+
+
+def test_what_is_printed(processes, path):
+    """The address, first and alone; the token only where the user could not know it; nothing else, ever."""
+    process = processes.start(
+        *("-m", "topalpha", "dashboard", path, "--port", 0, "--no-open"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    address = process.stdout.readline().strip()
+    assert address.startswith("http://127.0.0.1:")
+    base, _, token = address.partition("?token=")
+    assert len(token) >= 32
+    assert httpx.get(address).status_code == 303
+    assert httpx.get(base, params={"token": "wrong-token"}).status_code == 401
+    assert httpx.get(base + "no/such/route").status_code == 404
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=10)
+    assert (process.returncode, out) == (0, "")
+    assert token not in err
+    assert "Traceback" not in err
+    dashboard = Dashboard(processes, path)
+    assert dashboard.address == f"http://127.0.0.1:{dashboard.port}/"
+
+
+def test_other_addresses_get_a_token(processes, path):
+    process = processes.start(
+        *("-m", "topalpha", "dashboard", path, "--port", 0, "--no-open", "--host", "0.0.0.0"), stdout=subprocess.PIPE
+    )
+    address = process.stdout.readline().strip()
+    base, _, token = address.partition("?token=")
+    assert httpx.get(base).status_code == 401
+    assert httpx.get(base + "api/searches").status_code == 401
+    assert httpx.get(base, headers={"Authorization": f"Bearer {token}"}).status_code == 200
+    elsewhere = process.stdout.readline()
+    assert elsewhere == f"from other machines: {address.replace('127.0.0.1', socket.gethostname())}\n"
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
+def test_loopback_of_version_six(processes, path):
+    process = processes.start(
+        *("-m", "topalpha", "dashboard", path, "--port", 0, "--no-open", "--host", "::1"), stdout=subprocess.PIPE
+    )
+    address = process.stdout.readline().strip()
+    if not address:
+        pytest.skip("no IPv6 here")
+    assert address.startswith("http://[::1]:")
+    assert httpx.get(address.partition("?")[0]).status_code == 200
+
+
+def test_bad_input_is_one_sentence(path, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        for arguments, start in (
+            ([path, "--port", port], f"topalpha: port must be free to use, got {port} ("),
+            ([path, "--port", 65536], "topalpha: port must be at most 65535, got 65536"),
+            ([path, "--port", "http"], "topalpha: port must be a whole number of at least 0, got 'http'"),
+            ([path, "--host", "256.0.0.1", "--port", 0], "topalpha: host must be a name or an address of this machine"),
+            ([path, "--host", "192.0.2.1", "--port", 0], "topalpha: host must be a name or an address of this machine"),
+            ([path, "--host", "", "--port", 0], "topalpha: host must be a name or an address of this machine"),
+            ([path, "--token", "short", "--port", 0], "topalpha: token must be 8 to 256 letters, digits, - and _, got"),
+            ([tmp_path, "--port", 0], "topalpha: path must name a file"),
+            ([tmp_path / "no" / "one.db", "--port", 0], "topalpha: path must lie in an existing directory"),
+        ):
+            found = command(*arguments, "--no-open")
+            assert (found.returncode, found.stdout) == (2, ""), arguments
+            assert found.stderr.startswith(start)
+            assert found.stderr.count("\n") == 1
+            assert "short" not in found.stderr
+
+
+@pytest.mark.parametrize("module", ["starlette", "uvicorn", "jinja2", "plotly"])
+def test_the_extra_is_named_where_it_is_missing(path, module):
+    code = f"import sys; sys.modules[{module!r}] = None; from topalpha.cli import main; main()"
+    command = [sys.executable, "-c", code, "dashboard", str(path), "--port", "0", "--no-open"]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.startswith("topalpha: dashboard must be installed with its extra")
+    assert "topalpha[dashboard]" in found.stderr
+    assert found.stderr.count("\n") == 1
+
+
+def test_the_command_is_light_until_it_runs():
+    code = (
+        "import sys, topalpha.cli; print([name for name in ('starlette', 'uvicorn', 'jinja2') if name in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+    assert "dashboard" in main.commands
+
+
+def test_a_stamp_drops_no_lock(path):
+    """Closing any file of SQLite's would: then others take the file for their own while we write."""
+    with Storage(path) as storage:
+        storage.create("first", {})
+        code = (
+            "import fcntl, struct\n"
+            "asked = struct.pack('hhqqi', fcntl.F_WRLCK, 0, 120, 16, 0)\n"
+            "with open(path + '-shm', 'rb') as file:\n"
+            "    print(struct.unpack('hhqqi', fcntl.fcntl(file, fcntl.F_GETLK, asked))[0])\n"
+        )
+        for _ in range(2):
+            assert int(child(code, path).communicate()[0]) != fcntl.F_UNLCK
+            stamp(path)
