@@ -29,6 +29,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "algorithms_table",
     "formulas",
+    "keyboard",
     "outside",
     "reference",
 ]

@@ -13,7 +13,7 @@ from topalpha.theory import partition
 from topalpha.validate import fraction, real, require
 
 #: How finely the distribution function is drawn, and how many blocks are shaded and named at most.
-POINTS, BLOCKS = 2000, 40
+POINTS, BLOCKS = 600, 40
 
 
 def reservoir(law: Reservoir | str, alpha: float = 0.1, epsilon: float = 0.0, *, axes: Axes | None = None) -> Axes:
