@@ -119,12 +119,12 @@ def test_the_gallery_is_large_enough():
 
 
 def test_blocks_that_need_a_package_are_shown_as_python(site):
-    for name in ("boosting", "prompt_choice"):
+    for name in ("boosting", "figures", "prompt_choice"):
         blocks = re.findall(
             r"^```python needs \w+\n(\w+)", (DOCS / f"{name}.md").read_text(encoding="utf-8"), re.MULTILINE
         )
         text = site_checks.pages(site)[f"{name}.html"].text
-        shown = re.findall(r'<div class="highlight-python notranslate"><div class="highlight"><pre>(.*?)\n', text)
+        shown = re.findall(r'<div class="highlight-python notranslate"><div class="highlight"><pre[^>]*>(.*?)\n', text)
         assert len(blocks) >= 2
         for word in blocks:
             assert any(re.search(rf"<span class=\"(?:k|kn|n)\">{word}</span>", line) for line in shown), word
@@ -175,6 +175,36 @@ def test_first_page_prints_what_it_shows(monkeypatch, tmp_path):
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             exec(compile(code, "docs/start.md", "exec"), space)
         assert printed.getvalue() == shown
+
+
+@pytest.fixture
+def extensions(monkeypatch):
+    """The modules that the build adds to Sphinx."""
+    monkeypatch.syspath_prepend(str(DOCS / "_extensions"))
+    return importlib.import_module
+
+
+def test_links_are_rewritten_where_the_site_has_another_place_for_a_file(extensions):
+    rewritten = extensions("outside").rewritten
+    assert rewritten("[a](../CONTRIBUTING.md#style)", "choosing") == "[a](project/contributing.md#style)"
+    assert rewritten("[a](../../VISION.md)", "field/p2") == "[a](../project/vision.md)"
+    assert rewritten("![a](docs/a.png) [b](src/b.py)", "project/overview") == "![a](../a.png) [b](../../src/b.py)"
+    assert rewritten("[c](docs/c.md), [d](CHANGELOG.md)", "project/overview") == "[c](../c.md), [d](changelog.md)"
+    assert rewritten("[proofs.md](../proofs.md#a)", "field/p2") == "[](../proofs.md#a)"
+    for kept in ("[e](../examples/width.py)", "[f](https://example.org/README.md)", "[g](#here)", "[h](field/p2.md)"):
+        assert rewritten(kept, "choosing") == kept
+
+
+def test_formulas_are_written_as_mathml_and_wrong_ones_are_refused(extensions):
+    formulas = extensions("formulas")
+    formulas.prepare(None)
+    assert "<mi>𝒰</mi>" in formulas.mathml(r"\mathcal U", False)
+    assert "<mi>ℒ</mi>" in formulas.mathml(r"\mathcal L", False)
+    assert '<mo>\u2061</mo><mspace width="0.1667em"/>' in formulas.mathml(r"\ln x", False)
+    assert "mspace" not in formulas.mathml(r"\ln(x)", False)
+    assert 'display="block"' in formulas.mathml("x", True)
+    with pytest.raises(formulas.katex.KaTeXError, match="nosuch"):
+        formulas.mathml(r"\nosuch{x}", False)
 
 
 def test_negative_control_a_broken_site_is_found_out(tmp_path):
