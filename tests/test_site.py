@@ -196,15 +196,28 @@ def test_links_are_rewritten_where_the_site_has_another_place_for_a_file(extensi
 
 
 def test_formulas_are_written_as_mathml_and_wrong_ones_are_refused(extensions):
-    formulas = extensions("formulas")
-    formulas.prepare(None)
-    assert "<mi>𝒰</mi>" in formulas.mathml(r"\mathcal U", False)
-    assert "<mi>ℒ</mi>" in formulas.mathml(r"\mathcal L", False)
-    assert '<mo>\u2061</mo><mspace width="0.1667em"/>' in formulas.mathml(r"\ln x", False)
-    assert "mspace" not in formulas.mathml(r"\ln(x)", False)
-    assert 'display="block"' in formulas.mathml("x", True)
-    with pytest.raises(formulas.katex.KaTeXError, match="nosuch"):
-        formulas.mathml(r"\nosuch{x}", False)
+    with contextlib.closing(extensions("formulas").Typesetter()) as typesetter:
+        assert "<mi>𝒰</mi>" in typesetter.mathml(r"\mathcal U", False)
+        assert "<mi>ℒ</mi>" in typesetter.mathml(r"\mathcal L", False)
+        assert '<mo>\u2061</mo><mspace width="0.1667em"/>' in typesetter.mathml(r"\ln x", False)
+        assert "mspace" not in typesetter.mathml(r"\ln(x)", False)
+        assert 'display="block"' in typesetter.mathml("x", True)
+        with pytest.raises(ValueError, match="nosuch"):
+            typesetter.mathml(r"\nosuch{x}", False)
+
+
+@pytest.mark.parametrize(("formula", "code"), [(r"\frac12", 0), (r"\nosuch{x}", 1)])
+def test_negative_control_a_wrong_formula_fails_the_build(tmp_path, formula, code):
+    (tmp_path / "index.md").write_text(f"# Title\n\n${formula}$\n", encoding="utf-8")
+    (tmp_path / "conf.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(DOCS / '_extensions')!r})\nextensions = ['myst_parser', 'formulas']\n"
+        "myst_enable_extensions = ['dollarmath']\nhtml_math_renderer = 'mathml'\nhtml_theme = 'basic'\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "sphinx", "-W", "-q", str(tmp_path), str(tmp_path / "built")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    assert ("nosuch" in done.stderr) == bool(code)
 
 
 def test_negative_control_a_broken_site_is_found_out(tmp_path):
