@@ -62,7 +62,7 @@ def test_from_before_the_file_to_its_end(processes, path):
             kill(search)
             killed = time.monotonic()
             dead = events.next("state", lambda data: not data["alive"])
-            assert 4.0 < time.monotonic() - killed < 6.5
+            assert 3.5 < time.monotonic() - killed < 7.5
             assert dead["status"] == "running"  # nobody wrote anything else
             assert dead["certificate"] is None
             assert order("stop") == 409
@@ -104,7 +104,7 @@ def test_interrupt_ends_quietly_with_streams_open(processes, path):
             idle.get(dashboard.address)
             began = time.monotonic()
             assert interrupted(dashboard) == 0
-            assert time.monotonic() - began < 2.0
+            assert time.monotonic() - began < 5.0
             with pytest.raises((EOFError, httpx.RemoteProtocolError)):
                 events.next("state")
 
@@ -141,6 +141,14 @@ def test_other_addresses_get_a_token(processes, path):
     assert httpx.get(base, headers={"Authorization": f"Bearer {token}"}).status_code == 200
     elsewhere = process.stdout.readline()
     assert elsewhere == f"from other machines: {address.replace('127.0.0.1', socket.gethostname())}\n"
+
+
+def test_a_token_out_of_the_environment(processes, path, monkeypatch):
+    monkeypatch.setenv("TOPALPHA_TOKEN", "battery-staple")
+    process = processes.start(*("-m", "topalpha", "dashboard", path, "--port", 0, "--no-open"), stdout=subprocess.PIPE)
+    address = process.stdout.readline().strip()
+    assert "battery" not in address
+    assert httpx.get(address, params={"token": "battery-staple"}).status_code == 303
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")

@@ -104,7 +104,7 @@ def test_silence_is_noticed_without_a_change_of_the_file(path):
         began = time.monotonic()
         assert events.next("searches", lambda data: not data["searches"][0]["alive"])
         silent = events.next("state", lambda data: not data["alive"])
-        assert 0.05 < time.monotonic() - began < 2.0
+        assert 0.05 < time.monotonic() - began < 5.0
         assert (silent["status"], silent["full"], silent["rows"]) == ("running", False, [])
         record.snapshot([], PROGRESS)
         assert events.next("state")["alive"] is True
@@ -204,7 +204,7 @@ def test_a_slow_viewer_holds_up_nobody_and_catches_up(path):
                 began = time.monotonic()
                 assert len(events.next("state", lambda data, pulls=pulls: data["pulls"] == pulls)["rows"]) == 10_000
                 longest = max(longest, time.monotonic() - began)
-            assert longest < 2.0
+            assert longest < 5.0
             slow.settimeout(10.0)
             received = b""
             while b'"pulls":25,' not in received[-600_000:] or not received.endswith(b"\n\n\r\n"):

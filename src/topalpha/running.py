@@ -177,7 +177,9 @@ class Watch:
             return before
         found = survey(self.session, proved=due)
         if due:
-            self._next_proof = now + 10.0 * (time.monotonic() - now)
+            # The first time loads what proofs need, which says nothing about how long the next one will take.
+            taken = 0.0 if before is None else time.monotonic() - now
+            self._next_proof = now + 10.0 * taken
         elif before is not None and not self.session.stopped:
             found = replace(found, gap=before.gap, left=before.left, claims=before.claims)
         self._latest, self._seen, self._fresh = found, seen, due

@@ -59,7 +59,7 @@ def test_a_commit_is_seen_within_a_second(view, fresh, tmp_path):
         assert text(page, "leader") == "Arm 1"
         assert "within 0.35 of the top 10%, within 0.2 of the top 50%" in text(page, "curve-summary")
         # Arm 0's upper bound, 0.9, is over the line at 0.7 + 0.1.
-        assert "1 arm's upper bound is above it" in text(page, "race-summary")
+        assert "1 other arm's upper bound is above it" in text(page, "race-summary")
         assert bars(page) == [[], [2], [1]]
         assert page.evaluate("document.getElementById('race').layout.shapes[3].y0") == 0.7 + 0.1
         # The table follows as well.
@@ -75,7 +75,7 @@ def test_minimising_turns_the_race_around(view, fresh, tmp_path):
         page = view(Dashboard(fresh, path).address)
         drawn(page)
         # Below the line at 0.3 - 0.1 lies arm 1's lower bound; it comes last, for its mean is the largest.
-        assert "1 arm's lower bound is below it" in text(page, "race-summary")
+        assert "1 other arm's lower bound is below it" in text(page, "race-summary")
         assert bars(page) == [[2], [3], [1]]
         until(lambda: page.locator("#arms tbody tr").count() == 3 or pump(page))
         assert [line.locator("td").first.inner_text() for line in page.locator("#arms tbody tr").all()] == [

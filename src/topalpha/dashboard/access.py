@@ -126,6 +126,17 @@ class Gate:
     """Lets through what the rules allow, and answers the rest itself.
 
     Sets ``scope["state"]["controls"]``: whether the client holds the token.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> async def send(message):
+    ...     print(message.get("status"), message.get("body", b"")[:30])
+    >>> head = {"method": "GET", "path": "/", "query_string": b"", "headers": [(b"host", b"evil.example")]}
+    >>> gate = Gate(None, Access("correct-horse", "127.0.0.1", 8765))
+    >>> asyncio.run(gate({"type": "http", **head}, None, send))
+    421 b''
+    None b'{"error":"host must be this se'
     """
 
     def __init__(self, app: ASGIApp, access: Access) -> None:

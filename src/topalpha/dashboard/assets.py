@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -34,7 +34,7 @@ class Asset:
     content: bytes
     media_type: str
 
-    @property
+    @cached_property
     def tag(self) -> str:
         """Changes with the content."""
         return f'"{hashlib.sha256(self.content).hexdigest()[:32]}"'

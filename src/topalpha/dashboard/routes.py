@@ -34,7 +34,14 @@ LARGEST_BODY, BODY_PATIENCE = 65536, 5.0
 
 
 def application(hub: Hub, access: Access) -> Starlette:
-    """The server's application."""
+    """The server's application.
+
+    Examples
+    --------
+    >>> found = application(Hub("searches.db"), Access("correct-horse", "127.0.0.1", 8765))
+    >>> [route.path for route in found.routes if route.path.startswith("/api")]
+    ['/api/searches', '/api/stream', '/api/arms', '/api/control']
+    """
     routes = Routes(hub)
 
     @asynccontextmanager
@@ -61,7 +68,13 @@ def application(hub: Hub, access: Access) -> Starlette:
 
 
 class Events(StreamingResponse):
-    """A stream that counts as watched until it ends, in whatever way."""
+    """A stream that counts as watched until it ends, in whatever way.
+
+    Examples
+    --------
+    >>> Events(Hub("searches.db"), None, controls=False).headers["content-type"]
+    'text/event-stream; charset=utf-8'
+    """
 
     def __init__(self, hub: Hub, name: str | None, controls: bool) -> None:
         super().__init__(hub.events(name, controls), media_type="text/event-stream")
@@ -74,7 +87,13 @@ class Events(StreamingResponse):
 
 
 class Routes:
-    """What is answered where; who may ask was settled before."""
+    """What is answered where; who may ask was settled before.
+
+    Examples
+    --------
+    >>> Routes(Hub("folder/searches.db")).hub.reader.file
+    'searches.db'
+    """
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
@@ -147,7 +166,8 @@ class Routes:
             reason = how if one.status == "running" else f"it stands as {one.status}"
             return refused(409, f"name must be a search that is running, got {name!r} ({reason})")
         try:
-            await hub.reading(partial(post, hub.reader.path, name, action))
+            # It may have to wait for another that writes: those who watch do not.
+            await asyncio.to_thread(post, hub.reader.path, name, action)
         except StorageError as error:
             return refused(503, hub.reader.spoken(error))
         return JSONResponse({"posted": action}, 202)

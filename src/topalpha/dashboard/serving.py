@@ -18,8 +18,10 @@ from topalpha.validate import require
 
 #: Seconds that streams have to end by themselves, and between two looks whether they have.
 GRACE, TICK = 0.5, 0.02
-#: What the system says where an address is not one of its own.
+#: Bytes in the head of a request, at most: names of searches may be long.
+LONGEST_HEAD = 65536
 _OWN = "be a name or an address of this machine"
+#: What the system says where an address is not one of its own.
 _NOT_HERE = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 
 
@@ -47,6 +49,7 @@ class Server(uvicorn.Server):
                 access_log=False,  # it would hold tokens
                 proxy_headers=False,
                 server_header=False,
+                h11_max_incomplete_event_size=LONGEST_HEAD,
             )
         )
 
@@ -115,7 +118,14 @@ def serve(
     token: str | None = None,
     announce: Callable[[Access], None] = lambda access: None,
 ) -> None:
-    """Serve the dashboard of a file until Ctrl-C; ``announce`` is called once it can be reached."""
+    """Serve the dashboard of a file until Ctrl-C; ``announce`` is called once it can be reached.
+
+    Examples
+    --------
+    >>> serve("/")
+    Traceback (most recent call last):
+    topalpha.storage.errors.StorageError: path must name a file, got '/' (a directory)
+    """
     resolve(path)
     secret = new_token(token)
     assets.plotly()

@@ -20,8 +20,12 @@ function gap(state) {
     return ["0", `The stopping rule was met: epsilon = ${number(state.epsilon)} is proved.`];
   }
   if (state.gap === null || state.gap === undefined) {
-    return ["Not yet known", "Every candidate has to be drawn and evaluated before anything is proved about the " +
-      top(state.alpha, state.minimise) + "."];
+    return ["Not yet known", `Nothing is proved yet about the ${top(state.alpha, state.minimise)}. That ` +
+      "takes at least one evaluation of every candidate to be drawn."];
+  }
+  if (state.claims?.length === 0) {
+    return [number(Math.max(state.gap, 0)), `Nothing is proved yet. Wanted: within ${number(state.epsilon)} of the ` +
+      `${top(state.alpha, state.minimise)}.`];
   }
   const reached = state.epsilon + Math.max(state.gap, 0);
   return [number(Math.max(state.gap, 0)), `The leader is proved to be within ${number(reached)} of the ` +

@@ -25,10 +25,11 @@ export function describe(state, { order, rivals, leader }) {
     return;
   }
   const better = state.minimise ? "smallest" : "largest";
-  const side = state.minimise ? "lower bound is below" : "upper bound is above";
+  const [end, side] = state.minimise ? ["lower bound", "below"] : ["upper bound", "above"];
+  const over = rivals.length > 1 ? `the ${end}s of ${count(rivals.length)} other arms are ${side} it` :
+    `${rivals.length === 1 ? "1 other" : "no other"} arm's ${end} is ${side} it`;
   const line = state.line === null ? "" : ` The dashed line is the leader's ${state.minimise ? "upper bound minus" :
-    "lower bound plus"} epsilon, ${number(state.line)}: ${rivals.length === 0 ? "no other arm's" :
-    `${count(rivals.length)} ${rivals.length === 1 ? "arm's" : "arms'"}`} ${side} it.`;
+    "lower bound plus"} epsilon, ${number(state.line)}: ${over}.`;
   const joint = state.algorithm === "joint-lucb" && state.status === "running"
     ? " This algorithm weighs all arms together, so it may stop before every bar has left the line." : "";
   say("race-summary", `Each bar is what one arm's mean may still be, the ${better} average first, of ` +
@@ -42,7 +43,8 @@ function shown(order, leader) {
   button.hidden = order.length <= FEW;
   button.setAttribute("aria-pressed", String(wantsAll));
   if (order.length <= FEW || wantsAll) {
-    say("race-shown", "");
+    say("race-shown", order.length <= FEW ? "" :
+      `Drawn: all ${many(order.length, "arm")}; neighbours that would share a pixel are one bar.`);
     return order;
   }
   const rank = order.indexOf(leader);
@@ -52,11 +54,22 @@ function shown(order, leader) {
 }
 
 /** Bars as one shape: one path on the screen, however many arms there are. A trace with gaps would make one for each. */
-function bars(rows, places, [low, high], look) {
-  const parts = rows.map((row) => {
-    const x = places.get(row[ARM]);
-    return `M${x},${row[LOWER] ?? low}L${x},${row[UPPER] ?? high}`;
-  });
+function bars(rows, places, [low, high], step, look) {
+  const parts = [];
+  let [column, at, bottom, top] = [null, 0, 0, 0];
+  const finish = () => column !== null && parts.push(`M${at},${bottom}L${at},${top}`);
+  for (const row of rows) {
+    const place = places.get(row[ARM]);
+    const [lower, upper] = [row[LOWER] ?? low, row[UPPER] ?? high];
+    if (Math.floor(place / step) === column) {
+      bottom = Math.min(bottom, lower);
+      top = Math.max(top, upper);
+    } else {
+      finish();
+      [column, at, bottom, top] = [Math.floor(place / step), place, lower, upper];
+    }
+  }
+  finish();
   // A shape has to have a path; one without a length cannot be seen.
   return { type: "path", path: parts.join("") || `M1,${low}L1,${low}`, layer: "between", line: look };
 }
@@ -102,15 +115,18 @@ export function drawRace(library, state, { order, leader }) {
   }
   const places = new Map(rows.map((row, index) => [row[ARM], index + 1]));
   const ends = extremes(rows, state.line);
-  const few = rows.length <= MARKED;
+  // Bars leave as much room between them as they take, and markers are for those who can see them apart.
+  const room = (place.clientWidth - 80) / rows.length;
+  const few = rows.length <= MARKED && room > 5;
+  const step = Math.max(1, Math.floor(1 / room));
   const rivals = rows.filter((row) => contests(state, row));
   const beaten = rows.filter((row) => row[ARM] !== state.leader && !contests(state, row));
   const first = places.has(leader[ARM]) ? [leader] : [];
-  const wide = rows.length <= 100 ? 2 : 1;
+  const wide = Math.min(Math.max(room / 3, 0.5), 2);
   const shapes = [
-    bars(beaten, places, ends, { color: colour("other"), width: wide }),
-    bars(rivals, places, ends, { color: colour("rival"), width: few ? wide + 1 : wide }),
-    bars(first, places, ends, { color: colour("leader"), width: 6 }),
+    bars(beaten, places, ends, step, { color: colour("other"), width: wide }),
+    bars(rivals, places, ends, step, { color: colour("rival"), width: 1.5 * wide }),
+    bars(first, places, ends, 1, { color: colour("leader"), width: Math.min(Math.max(room, 3), 6) }),
   ];
   if (state.line !== null) {
     shapes.push({
@@ -121,7 +137,7 @@ export function drawRace(library, state, { order, leader }) {
   const traces = [
     few
       ? averages(beaten, places, "others", true, { marker: { color: colour("other"), size: 5 } })
-      : averages(rows, places, "average", false, { line: { color: colour("text"), width: 1.5 } }),
+      : averages(rows.filter((_, index) => index % step === 0), places, "average", false, { line: { color: colour("text"), width: 1.5 } }),
     averages(few ? rivals : [], places, "contest the leader", true, {
       marker: { color: colour("card"), size: 7, symbol: "circle", line: { color: colour("rival"), width: 2 } },
     }),
