@@ -23,6 +23,8 @@ COMMANDS = (
     "run",
     "resume",
     "show",
+    "control",
+    "report",
     "verify",
     "scores",
     "simulate",

@@ -48,15 +48,16 @@ def meaning(certificate: Certificate, task: Task) -> list[tuple[str, float, str]
         alpha = f"How good is good: as good as {best}. {share_of}"
     else:
         alpha = (
-            f"How good is good: as good as {best}. A candidate drawn at random from {certificate.law} is that good with "
-            f"a probability of {share(task.alpha)} or more. It is measured by how often candidates are drawn, not by "
-            "how many different ones there are."
+            f"How good is good: as good as {best}. A candidate drawn at random is that good with a probability of "
+            f"{share(task.alpha)} or more: it is measured by how often candidates are drawn, not by how many different "
+            "ones there are."
         )
     side = "above" if task.minimise else "below"
-    begin = "the best one's" if best.startswith("the best") and "%" not in best else f"where {best} begin"
+    single = "%" not in best
+    begin = "the best one's" if single else f"where {best} begin"
     epsilon = (
         f"How near is near: the chosen candidate's mean is claimed to be at most {task.epsilon:.6g} {side} {begin}. "
-        "It is not claimed to be the best of all, nor to be among them."
+        f"It is not claimed to be the best{'' if single else f', nor to be among {best}'}."
     )
     delta = (
         f"How sure is sure: a search like this one says something false with a probability of at most "
