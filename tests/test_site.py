@@ -190,6 +190,8 @@ def test_links_are_rewritten_where_the_site_has_another_place_for_a_file(extensi
     assert rewritten("[a](../../VISION.md)", "field/p2") == "[a](../project/vision.md)"
     assert rewritten("![a](docs/a.png) [b](src/b.py)", "project/overview") == "![a](../a.png) [b](../../src/b.py)"
     assert rewritten("[c](docs/c.md), [d](CHANGELOG.md)", "project/overview") == "[c](../c.md), [d](changelog.md)"
+    assert rewritten("[a](../examples/gallery/plot_a.py)", "choosing") == "[a](gallery/plot_a.rst)"
+    assert rewritten("[a](examples/gallery/GALLERY_HEADER.rst)", "project/overview") == "[a](../gallery/index.rst)"
     assert rewritten("[proofs.md](../proofs.md#a)", "field/p2") == "[](../proofs.md#a)"
     for kept in ("[e](../examples/width.py)", "[f](https://example.org/README.md)", "[g](#here)", "[h](field/p2.md)"):
         assert rewritten(kept, "choosing") == kept

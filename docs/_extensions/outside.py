@@ -1,7 +1,8 @@
 """Pages out of the files that lie above ``docs/``, so that links between them lead somewhere here as on a git web view.
 
-A Markdown file of the repository's root becomes a page under ``project/``. Links are written for the place where a file
-lies in the repository; where it has another place on the site they are rewritten, and only there.
+A Markdown file of the repository's root becomes a page under ``project/``, a script of the gallery one under
+``gallery/``. Links are written for the place where a file lies in the repository; where it has another place on the
+site they are rewritten, and only there.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ PAGES = {
     "CHANGELOG.md": "project/changelog",
     "VISION.md": "project/vision",
 }
+GALLERY = PurePosixPath("examples/gallery")
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)#])")
 #: A link whose text is a file's name: a reader of the site wants the title of that page.
 NAMED_BY_FILE = re.compile(r"\[[\w/.]+\.md\](?=\([^)]+\.md[)#])")
@@ -33,6 +35,16 @@ def source_of(page: str) -> PurePosixPath:
     return PurePosixPath("docs") / f"{page}.md"
 
 
+def on_site(target: str) -> str:
+    """Where a file of the repository is on the site, from ``docs/``: a page of its own, or where it lies."""
+    file = PurePosixPath(target)
+    if target in PAGES:
+        return PAGES[target] + ".md"
+    if file.parent == GALLERY:
+        return f"gallery/{'index' if file.stem == 'GALLERY_HEADER' else file.stem}.rst"
+    return os.path.relpath(target, "docs")
+
+
 def rewritten(text: str, page: str) -> str:
     """The text with every link as it must be on the site."""
     source, here = source_of(page), PurePosixPath(page).parent
@@ -41,10 +53,9 @@ def rewritten(text: str, page: str) -> str:
         if ELSEWHERE.match(found[1]):
             return found[1]
         target = os.path.normpath(source.parent / found[1])
-        if target not in PAGES and target.startswith("docs/") and source.parts[0] == "docs":
+        if target.startswith("docs/") and source.parts[0] == "docs":
             return found[1]
-        on_site = PAGES[target] + ".md" if target in PAGES else os.path.relpath(target, "docs")
-        return PurePosixPath(os.path.relpath(on_site, here)).as_posix()
+        return PurePosixPath(os.path.relpath(on_site(target), here)).as_posix()
 
     return NAMED_BY_FILE.sub("[]", LINK.sub(place, text))
 
