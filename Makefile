@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check browser test test-slow format bench audit study compare prompt-choice model-search boosting rivals pictures clean
+.PHONY: help setup demo check browser test test-slow format docs bench audit study compare prompt-choice model-search boosting rivals pictures clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,11 @@ format: $(STAMP) ## Rewrite the sources in the house format
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
+docs: $(STAMP) ## Build the documentation site into build/site
+	@rm -rf docs/gallery build/site
+	@$(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees docs build/site
+	@echo "The site is in build/site/index.html"
+
 bench: $(STAMP) ## Speed, start-up and pulls, against their targets
 	@$(BIN)/python benchmarks/run.py
 	@$(BIN)/python benchmarks/readme.py
@@ -69,5 +74,5 @@ pictures: browser ## Take the pictures of the README again
 	@$(BIN)/python docs/pictures.py
 
 clean: ## Remove everything that can be built again
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist docs/gallery docs/project .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

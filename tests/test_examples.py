@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
-DOCUMENTS = ("tutorial", "choosing", "guarantee", "model_search", "boosting", "figures", "dashboard")
+DOCUMENTS = ("start", "tutorial", "choosing", "guarantee", "model_search", "boosting", "figures", "dashboard")
 FEWER_FILES = 12
 TESTED = ("compression", "compression_truth", "folk_rule", "pilots", "prompt_choice", "width")
 

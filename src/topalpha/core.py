@@ -35,7 +35,7 @@ class History(NamedTuple):
     pulls
         N_a(t), one entry per arm.
     stats
-        Columns of running statistics, one entry per arm in each; column :data:`SUM` is the sum of rewards.
+        Columns of running statistics, one entry per arm in each; column ``SUM`` is the sum of rewards.
         Whatever changes a decision and is not a count lives here (running bounds, for example).
     state
         Numbers that change decisions and belong to no arm (a credit, a clock).

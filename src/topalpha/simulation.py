@@ -76,7 +76,7 @@ def simulate(
         Called with 1 after each run; with an executor after each chunk, with the number of its runs.
     executor
         What runs them, if not threads of this process: anything whose ``submit`` returns futures of
-        :mod:`concurrent.futures`, a process pool or a cluster's executor for example. Then ``workers`` only says into
+        ``concurrent.futures``, a process pool or a cluster's executor for example. Then ``workers`` only says into
         how many chunks the runs are cut; where it leaves this process, all that it is given must pickle.
     limit
         A run that wants more pulls than this is cut off, after its present block if it asks for blocks;

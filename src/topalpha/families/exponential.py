@@ -87,7 +87,7 @@ class Exponential(NamedTuple):
         return scale_kappa(1.0, self.highest, epsilon)
 
     def redundancy(self, total: float, pulls: int) -> float:
-        """R of a mixture with a fixed inverse-gamma prior; see :func:`topalpha.families.scale.scale_redundancy`."""
+        """R of a mixture with a fixed inverse-gamma prior; see ``topalpha.families.scale.scale_redundancy``."""
         return scale_redundancy(1.0, self.highest, total, pulls)
 
     def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:

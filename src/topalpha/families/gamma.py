@@ -88,7 +88,7 @@ class Gamma(NamedTuple):
         return scale_kappa(self.shape, self.highest, epsilon)
 
     def redundancy(self, total: float, pulls: int) -> float:
-        """R of a mixture with a fixed inverse-gamma prior; see :func:`topalpha.families.scale.scale_redundancy`."""
+        """R of a mixture with a fixed inverse-gamma prior; see ``topalpha.families.scale.scale_redundancy``."""
         return scale_redundancy(self.shape, self.highest, total, pulls)
 
     def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:

@@ -21,7 +21,7 @@ class Normal(NamedTuple):
     dithered over one step of it. ``prior_pulls`` is how many pulls the prior on the effect is worth: bounds are
     narrowest for differences of about 1/sqrt(prior_pulls) standard deviations.
 
-    For cc-lucb and lucb++ only: see :mod:`topalpha.confidence.student` for why.
+    For cc-lucb and lucb++ only: see ``topalpha.confidence.student`` for why.
 
     Examples
     --------

@@ -28,7 +28,7 @@ _USUAL = 64.0
 
 
 class Poisson(NamedTuple):
-    """Counts 0, 1, 2, ... with no arm's mean above ``highest``.
+    """Counts (0, 1, 2 and so on) with no arm's mean above ``highest``.
 
     Without a ``highest`` the tilts are laid out for means up to 1024 epsilon. A run among means far above that may not
     stop; what it returns is covered all the same.
@@ -108,7 +108,7 @@ class Poisson(NamedTuple):
         return self.divergence(self.chernoff_point(one, other), max(one, other))
 
     def kappa(self, epsilon: float) -> float:
-        """inf{d(x, y) : |x - y| >= epsilon / 2} over means of at most ``highest``; 0 without one.
+        """``inf{d(x, y) : |x - y| >= epsilon / 2}`` over means of at most ``highest``; 0 without one.
 
         At a given distance the divergence falls as the means rise, so the infimum is at the top: with M = highest and
         r = epsilon / (2M), the pair (M - epsilon/2, M) costs M (r + (1-r) ln(1-r)), less than the pair reversed.

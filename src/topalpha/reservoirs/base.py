@@ -112,7 +112,7 @@ class Reservoir(ABC):
         return self.upper_quantile(1.0 - fraction("alpha", alpha))
 
     def threshold(self, alpha: float, epsilon: float = 0.0) -> float:
-        """Arms strictly below this are errors: q+ - epsilon, less a rounding allowance of :data:`SAME_HEIGHT`.
+        """Arms strictly below this are errors: q+ - epsilon, less a rounding allowance of ``SAME_HEIGHT``.
 
         >>> from topalpha.reservoirs import Discrete
         >>> 0.7 < 0.8 - 0.1, 0.7 < Discrete((0.7, 0.8)).threshold(0.5, 0.1)

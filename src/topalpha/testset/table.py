@@ -192,7 +192,7 @@ class ScoreTable:
     ) -> Audit:
         """How often choices on this table are wrong, and what they cost, over many replays in random orders.
 
-        See :func:`topalpha.testset.audit.audit`.
+        See ``topalpha.testset.audit``.
 
         Examples
         --------

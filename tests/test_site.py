@@ -1,0 +1,243 @@
+"""The documentation site is built with warnings as errors, and what was built is whole and needs no network."""
+
+import contextlib
+import importlib
+import io
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import chromium
+import pytest
+import site_checks
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+GALLERY = sorted(path.stem for path in (ROOT / "examples" / "gallery").glob("plot_*.py"))
+MODULES = ("", ".sklearn", ".figures", ".storage", ".theory", ".reservoirs", ".testing")
+OPENED = ("index.html", "start.html", "algorithms.html", "gallery/index.html", "api/searching.html", "search.html")
+SIZES = """() => {
+    const formulas = [...document.querySelectorAll("article math")];
+    return {
+        formulas: formulas.length,
+        faulty: document.querySelectorAll("merror, .katex-error, .formula-error").length,
+        empty: formulas.filter(one => one.getBoundingClientRect().width < 1).length,
+        wide: document.documentElement.scrollWidth,
+    };
+}"""
+
+
+def build(folder):
+    """The site of this tree, and what the build said."""
+    shutil.rmtree(DOCS / "gallery", ignore_errors=True)
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-d", str(folder / "doctrees")]
+    environment = {**os.environ, "MPLBACKEND": "agg", "PYTHONPATH": str(ROOT / "src")}
+    command += [str(DOCS), str(folder / "site")]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """Built once, by whichever worker comes first: SQLite's lock, unlike a file's existence, ends with its process."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "documentation"
+    folder.mkdir(exist_ok=True)
+    with contextlib.closing(sqlite3.connect(folder / "lock.db", timeout=600)) as lock:
+        lock.execute("BEGIN EXCLUSIVE")
+        said = folder / "said.txt"
+        if not said.exists():
+            done = build(folder)
+            said.write_text(f"{done.returncode}\n{done.stdout}{done.stderr}", encoding="utf-8")
+    code, _, words = said.read_text(encoding="utf-8").partition("\n")
+    assert code == "0", words
+    return folder / "site"
+
+
+def test_every_page_can_be_reached(site):
+    assert len(site_checks.pages(site)) > 40
+    assert list(site_checks.unreachable(site)) == []
+
+
+def test_links_and_anchors_lead_somewhere(site):
+    assert list(site_checks.broken_links(site)) == []
+
+
+def test_nothing_comes_from_outside(site):
+    assert list(site_checks.outside_assets(site)) == []
+
+
+def test_formulas_are_set(site):
+    assert site_checks.pages(site)["proofs.html"].formulas > 1000
+    assert list(site_checks.unset_formulas(site, DOCS)) == []
+
+
+def test_pictures_have_words(site):
+    assert list(site_checks.silent_pictures(site)) == []
+
+
+def test_table_of_algorithms_is_the_registry(site):
+    from topalpha.algorithms import ALGORITHMS
+
+    text = site_checks.pages(site)["algorithms.html"].text
+    rows = {}
+    for row in re.findall(r"<tr.*?</tr>", text, re.DOTALL):
+        cells = [re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)]
+        if cells:
+            rows[cells[0].removesuffix(" (default)")] = (cells, row)
+    assert list(rows) == [one.name for one in ALGORITHMS]
+    for one in ALGORITHMS:
+        cells, row = rows[one.name]
+        assert cells[1:3] == [one.guarantee, one.reference]
+        assert bool(one.proof) == ("<a " in row)
+        for option, choices in one.options.items():
+            assert f"{option} {', '.join(choices)}" in cells[5]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_name_is_in_the_reference(site, module):
+    documented = set().union(*(page.ids for place, page in site_checks.pages(site).items() if place.startswith("api/")))
+    top, home = importlib.import_module("topalpha"), importlib.import_module(f"topalpha{module}")
+    for name in home.__all__:
+        same = {f"topalpha.{one}" for one in top.__all__ if getattr(top, one) is getattr(home, name)}
+        assert documented & {f"topalpha{module}.{name}", *same}, name
+
+
+@pytest.mark.parametrize("script", GALLERY)
+def test_every_example_ran_and_drew(site, script):
+    page = site_checks.pages(site)[f"gallery/{script}.html"]
+    drawn = [one for one in page.pictures if f"sphx_glr_{script}_" in one["src"] and "thumb" not in one["src"]]
+    assert drawn
+    assert "Traceback" not in page.text
+
+
+def test_the_gallery_is_large_enough():
+    assert len(GALLERY) >= 6
+
+
+def test_blocks_that_need_a_package_are_shown_as_python(site):
+    for name in ("boosting", "figures", "prompt_choice"):
+        blocks = re.findall(
+            r"^```python needs \w+\n(\w+)", (DOCS / f"{name}.md").read_text(encoding="utf-8"), re.MULTILINE
+        )
+        text = site_checks.pages(site)[f"{name}.html"].text
+        shown = re.findall(r'<div class="highlight-python notranslate"><div class="highlight"><pre[^>]*>(.*?)\n', text)
+        assert len(blocks) >= 2
+        for word in blocks:
+            assert any(re.search(rf"<span class=\"(?:k|kn|n)\">{word}</span>", line) for line in shown), word
+
+
+def test_files_outside_docs_are_pages(site):
+    shown = "".join(site_checks.pages(site)["project/contributing.html"].prose)
+    assert "A new family" in shown
+    assert any("project/contributing.html" in link for link in site_checks.pages(site)["algorithms.html"].links)
+
+
+def test_in_a_browser_nothing_is_fetched_and_all_formulas_have_a_size(site):
+    path = chromium.find()
+    if path is None:
+        (pytest.fail if chromium.is_mandatory() else pytest.skip)(chromium.MISSING)
+    from playwright.sync_api import sync_playwright
+
+    found = site_checks.pages(site)
+    chosen = [*OPENED, *(place for place, page in found.items() if page.formulas)]
+    asked, said, formulas = [], [], 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(chromium.FLAGS))
+        page = browser.new_page(viewport={"width": 400, "height": 800})
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.route(re.compile(r"^(?!file:|data:)"), lambda route: route.abort())
+        for place in chosen:
+            page.goto((site / place).as_uri())
+            shown = page.evaluate(SIZES)
+            assert shown["faulty"] == 0, place
+            assert shown["empty"] == 0, place
+            assert shown["wide"] <= 400, place  # what is wider scrolls by itself
+            formulas += shown["formulas"]
+        browser.close()
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert said == []
+    assert formulas > 2500
+
+
+def test_first_page_prints_what_it_shows(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / "start.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```\n```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == text.count("```python") >= 4
+    space = {"__name__": "start"}
+    for code, shown in blocks:
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(code, "docs/start.md", "exec"), space)
+        assert printed.getvalue() == shown
+
+
+@pytest.fixture
+def extensions(monkeypatch):
+    """The modules that the build adds to Sphinx."""
+    monkeypatch.syspath_prepend(str(DOCS / "_extensions"))
+    return importlib.import_module
+
+
+def test_links_are_rewritten_where_the_site_has_another_place_for_a_file(extensions):
+    rewritten = extensions("outside").rewritten
+    assert rewritten("[a](../CONTRIBUTING.md#style)", "choosing") == "[a](project/contributing.md#style)"
+    assert rewritten("[a](../../VISION.md)", "field/p2") == "[a](../project/vision.md)"
+    assert rewritten("![a](docs/a.png) [b](src/b.py)", "project/overview") == "![a](../a.png) [b](../../src/b.py)"
+    assert rewritten("[c](docs/c.md), [d](CHANGELOG.md)", "project/overview") == "[c](../c.md), [d](changelog.md)"
+    assert rewritten("[a](../examples/gallery/plot_a.py)", "choosing") == "[a](gallery/plot_a.rst)"
+    assert rewritten("[a](examples/gallery/GALLERY_HEADER.rst)", "project/overview") == "[a](../gallery/index.rst)"
+    assert rewritten("[proofs.md](../proofs.md#a)", "field/p2") == "[](../proofs.md#a)"
+    for kept in ("[e](../examples/width.py)", "[f](https://example.org/README.md)", "[g](#here)", "[h](field/p2.md)"):
+        assert rewritten(kept, "choosing") == kept
+
+
+def test_formulas_are_written_as_mathml_and_wrong_ones_are_refused(extensions):
+    with contextlib.closing(extensions("formulas").Typesetter()) as typesetter:
+        assert "<mi>𝒰</mi>" in typesetter.mathml(r"\mathcal U", False)
+        assert "<mi>ℒ</mi>" in typesetter.mathml(r"\mathcal L", False)
+        assert '<mo>\u2061</mo><mspace width="0.1667em"/>' in typesetter.mathml(r"\ln x", False)
+        assert "mspace" not in typesetter.mathml(r"\ln(x)", False)
+        assert 'display="block"' in typesetter.mathml("x", True)
+        with pytest.raises(ValueError, match="nosuch"):
+            typesetter.mathml(r"\nosuch{x}", False)
+
+
+@pytest.mark.parametrize(("formula", "code"), [(r"\frac12", 0), (r"\nosuch{x}", 1)])
+def test_negative_control_a_wrong_formula_fails_the_build(tmp_path, formula, code):
+    (tmp_path / "index.md").write_text(f"# Title\n\n${formula}$\n", encoding="utf-8")
+    (tmp_path / "conf.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(DOCS / '_extensions')!r})\nextensions = ['myst_parser', 'formulas']\n"
+        "myst_enable_extensions = ['dollarmath']\nhtml_math_renderer = 'mathml'\nhtml_theme = 'basic'\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "sphinx", "-W", "-q", str(tmp_path), str(tmp_path / "built")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    assert ("nosuch" in done.stderr) == bool(code)
+
+
+def test_negative_control_a_broken_site_is_found_out(tmp_path):
+    """One page with everything wrong that the checks look for."""
+    (tmp_path / "index.html").write_text(
+        '<script src="https://example.org/a.js"></script><link rel="stylesheet" href="b.css"><article>'
+        '<a href="missing.html">1</a><a href="#nothing">2</a><img src="c.png">'
+        r"<p>$\alpha$</p><math><merror></merror></math></article>",
+        encoding="utf-8",
+    )
+    (tmp_path / "alone.html").write_text("<article></article>", encoding="utf-8")
+    (tmp_path / "b.css").write_text("@import 'https://example.org/d.css'; p {background: url(e.png)}", encoding="utf-8")
+    (tmp_path / "c.js").write_text("fetch('https://example.org/f'); image.src = '//example.org/g'", encoding="utf-8")
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "index.md").write_text("$a$ and $$b$$, not `$c$`", encoding="utf-8")
+    assert list(site_checks.unreachable(tmp_path)) == ["alone.html cannot be reached"]
+    assert len(list(site_checks.broken_links(tmp_path))) == 2
+    assert len(list(site_checks.outside_assets(tmp_path))) == 6
+    assert len(list(site_checks.silent_pictures(tmp_path))) == 1
+    assert len(list(site_checks.unset_formulas(tmp_path, docs))) == 3
