@@ -21,11 +21,8 @@ let current = null;
 let waiting = null;
 let wasLost = false;
 
-/** Draw the charts, if there is something to draw and something to draw with. */
+/** Draw the charts. */
 function drawCharts(found) {
-  if (library === null || state === null) {
-    return;
-  }
   drawRace(library, state, found);
   drawHistory(library, state);
   drawCurve(library, state);
@@ -48,7 +45,11 @@ function show() {
   const found = standings(state);
   describe(state, found);
   mark("first-state");
-  drawCharts(found);
+  if (library === null) {
+    afterPaint(loadCharts);
+  } else {
+    drawCharts(found);
+  }
 }
 
 /** Show at the next frame; several messages before it make one update. */
@@ -64,10 +65,17 @@ function soon(start) {
   });
 }
 
+/** Once what is there is on the screen: reading the chart library keeps the page busy for a while. */
+function afterPaint(work) {
+  requestAnimationFrame(() => setTimeout(work));
+}
+
 function loadCharts() {
   plotly().then((loaded) => {
-    library = loaded;
-    soon(performance.now());
+    if (library === null) {
+      library = loaded;
+      soon(performance.now());
+    }
   }, (error) => announce(`${error.message}; the figures and the table hold all the same.`));
 }
 
@@ -80,9 +88,6 @@ const stream = new Stream({
       notice("");
       announce("The connection is back.");
       wasLost = false;
-    }
-    if (library === null) {
-      requestAnimationFrame(() => setTimeout(loadCharts));
     }
   },
   lost() {
@@ -104,6 +109,9 @@ const stream = new Stream({
       notice(`The file ${listing.file} is not there yet. This page shows it as soon as it is.`);
     } else if (listing.searches.length === 0) {
       notice(`The file ${listing.file} holds no search yet. This page shows the first one as soon as it begins.`);
+    }
+    if (listing.searches.length === 0) {
+      afterPaint(loadCharts);
     }
     choose();
   },
