@@ -21,6 +21,12 @@ let current = null;
 let waiting = null;
 let wasLost = false;
 
+/** A search is there to be shown, or not. */
+function reveal(isThere) {
+  element("search").hidden = !isThere;
+  element("waiting").hidden = isThere;
+}
+
 /** Draw the charts. */
 function drawCharts(found) {
   drawRace(library, state, found);
@@ -34,7 +40,7 @@ function show() {
   if (state === null) {
     return;
   }
-  element("search").hidden = false;
+  reveal(true);
   heading(state);
   figures(state);
   showControls(state, listing.controls);
@@ -148,7 +154,7 @@ function choose() {
   if (name !== current) {
     current = name;
     state = null;
-    element("search").hidden = true;
+    reveal(false);
     stream.follow(name);
   } else if (state !== null) {
     showControls(state, listing.controls);
