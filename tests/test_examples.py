@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
-DOCUMENTS = ("tutorial", "choosing", "guarantee", "model_search", "boosting", "dashboard")
+DOCUMENTS = ("tutorial", "choosing", "guarantee", "model_search", "boosting", "dashboard", "figures")
 FEWER_FILES = 12
 TESTED = ("compression", "compression_truth", "folk_rule", "pilots", "prompt_choice", "width")
 
@@ -187,6 +187,18 @@ def test_every_script_of_examples_is_tested():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == set(TESTED)
 
 
+def same_pictures(drawn, kept):
+    """Whether the pictures of the page are those that its lines draw, up to how letters and edges are smoothed."""
+    image = pytest.importorskip("matplotlib.image")
+    names = sorted(path.name for path in drawn.glob("*.png"))
+    assert names == sorted(path.name for path in kept.glob("*.png"))
+    assert sum(path.stat().st_size for path in kept.glob("*.png")) < 600 * 1024
+    for one in names:
+        new, old = image.imread(drawn / one), image.imread(kept / one)
+        assert new.shape == old.shape, one
+        assert abs(new - old).mean() < 0.004, f"{one} is not what the page draws: python docs/figures/draw.py"
+
+
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_blocks_of_python_run(name, compression, monkeypatch):
     """In order, in one namespace, with targets as printed. "needs X" in the info string: only where X is installed."""
@@ -201,6 +213,8 @@ def test_blocks_of_python_run(name, compression, monkeypatch):
     if name == "tutorial":
         assert space["certificate"].proved
         assert space["early"].certificate.reason in ("pulls", "stopped")
+    if name == "figures":
+        same_pictures(Path.cwd(), ROOT / "docs" / "figures")
 
 
 def test_commands_parse(compression):

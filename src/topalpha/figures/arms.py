@@ -102,15 +102,15 @@ def pulls(source: Source, name: str | None = None, *, axes: Axes | None = None) 
     handles: list[Any] = []
     for which, look, label in _groups(now):
         heights, edges = _steps(places[which], now.pulls[which].astype(float), len(now.arm))
-        look_of = look.area if look.hatch else {"facecolor": (look.colour, 0.45), "edgecolor": "none"}
-        axes.stairs(heights, edges, baseline=floor, fill=True, linewidth=0.6, **look_of)
-        handles.insert(0, patch(label, **look_of))
+        axes.stairs(heights, edges, baseline=floor, fill=True, linewidth=0.6, **look.area)
+        handles.insert(0, patch(label, **look.area))
     if now.leader is not None:
         place = places[np.searchsorted(now.arm, now.leader)]
         count = now.row(now.leader).pulls
         axes.plot([place], [count], markersize=5, clip_on=False, zorder=4, **LEADER.points)
     if steep:
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter("{x:,.0f}")
     else:
         axes.yaxis.get_major_locator().set_params(integer=True)
     axes.set_ylim(floor, top * (1.6 if steep else 1.08))
@@ -168,8 +168,7 @@ def _draw(axes: Axes, x: Numbers, low: Numbers, high: Numbers, mean: Numbers, lo
     edges, inside = _ranges(x, arms)
     bottom = _by_range(np.fmin, low, inside, len(edges) - 1)
     top = _by_range(np.fmax, high, inside, len(edges) - 1)
-    area = look.area if look.hatch else {"facecolor": (look.colour, 0.35), "edgecolor": "none"}
-    axes.stairs(top, edges, baseline=bottom, fill=True, linewidth=0.0, zorder=order, **area)
+    axes.stairs(top, edges, baseline=bottom, fill=True, linewidth=0.0, zorder=order, **look.area)
     middle, centre = 0.5 * (edges[1:] + edges[:-1]), _by_range(np.fmax, mean, inside, len(edges) - 1)
     axes.plot(middle, centre, linewidth=1.2, zorder=order + 0.1, **look.line)
 

@@ -7,13 +7,13 @@ import math
 import numpy as np
 
 from topalpha.figures.canvas import Axes, Numbers, bars, chosen, dressed, note, patch, sample
-from topalpha.figures.style import BLUE, GREY, LEADER, LINE, VERMILION
+from topalpha.figures.style import BLUE, GREY, LEADER, LINE, VERMILION, paler
 from topalpha.reservoirs import Reservoir, parse
 from topalpha.theory import partition
 from topalpha.validate import fraction, real, require
 
 #: How finely the distribution function is drawn, and how many blocks are shaded and named at most.
-POINTS, BLOCKS = 2000, 40
+POINTS, BLOCKS = 600, 40
 
 
 def reservoir(law: Reservoir | str, alpha: float = 0.1, epsilon: float = 0.0, *, axes: Axes | None = None) -> Axes:
@@ -58,7 +58,7 @@ def reservoir(law: Reservoir | str, alpha: float = 0.1, epsilon: float = 0.0, *,
     handles = [
         sample("G", color="black", linewidth=2.0),
         patch("S¹, the top α", **LEADER.area),
-        patch("S², S³, …: blocks of measure α", facecolor=(GREY, 0.18), edgecolor=(GREY, 0.6)),
+        patch("S², S³, …: blocks of measure α", facecolor=paler(GREY, 0.18), edgecolor=GREY),
     ]
     if epsilon > 0.0:
         edge = law.top(alpha) - epsilon
@@ -99,7 +99,7 @@ def _block(axes: Axes, law: Reservoir, block: int, low: float, high: float, alph
         return  # an atom of at least alpha: the block is a single mean
     x = np.linspace(low, high, 60)
     heights = [law.cdf(float(one)) for one in x]
-    look = LEADER.area if block == 0 else {"facecolor": (GREY, 0.28 if block % 2 else 0.1), "edgecolor": "none"}
+    look = LEADER.area if block == 0 else {"facecolor": paler(GREY, 0.28 if block % 2 else 0.1), "edgecolor": "none"}
     axes.fill_between(x, 0.0, heights, linewidth=0.0, zorder=1.5, **look)
     if high - low > 0.04 * width and heights[-1] > 0.12:
         text = f"$S^{{{block + 1}}}$"

@@ -9,7 +9,7 @@ import numpy as np
 
 from topalpha.families import checked, parse_family
 from topalpha.figures.canvas import Axes, chosen, dressed, note, patch, sample
-from topalpha.figures.style import LIMIT, LIMIT_EXACT, VERMILION, style
+from topalpha.figures.style import LIMIT, LIMIT_EXACT, VERMILION, paler, style
 from topalpha.reservoirs import parse
 from topalpha.result import Study, standard_error
 from topalpha.theory import lower_bound, relaxed_lower_bound
@@ -76,6 +76,7 @@ def sweep(studies: Studies, against: str | None = None, *, axes: Axes | None = N
         axes.errorbar(x, y, yerr=errors, capsize=3, linewidth=1.5, **look)
         handles.append(sample(algorithm, linewidth=1.5, **look))
     axes.set(xscale="log", yscale="log")
+    axes.yaxis.set_major_formatter("{x:,g}")
     handles += _limits(axes, found[0], against, values[against])
     _plain_ticks(axes, values[against])
     one = found[0]
@@ -130,7 +131,7 @@ def errors(studies: Studies, *, axes: Axes | None = None) -> Axes:
     edges = np.array([deltas[0] / 1.5, min(1.0, deltas[-1] * 1.5)])
     axes.plot(edges, edges, linewidth=1.6, **LIMIT.line)
     top = max(1.5 * edges[1], 1.3 * max(one.errors.interval[1] for one in found))
-    forbidden = {"facecolor": (VERMILION, 0.06), "edgecolor": (VERMILION, 0.35), "hatch": "xx"}
+    forbidden = {"facecolor": paler(VERMILION, 0.06), "edgecolor": paler(VERMILION, 0.4), "hatch": "xx"}
     axes.fill_between(edges, edges, top, linewidth=0.0, zorder=0.5, **forbidden)
     handles.append(sample("error = δ", linewidth=1.6, **LIMIT.line))
     handles.append(patch("more errors than allowed", **forbidden))

@@ -20,6 +20,18 @@ DASHES = ("-", "--", "-.", ":")
 SIZE = (7.2, 4.6)
 
 
+def paler(colour: str, share: float) -> str:
+    """A colour mixed with white. Transparency would do the same on a screen, and other things in SVG and on paper.
+
+    Examples
+    --------
+    >>> paler("#000000", 0.2), paler("#0072B2", 1.0)
+    ('#CCCCCC', '#0072B2')
+    """
+    mixed = (round(255 + share * (int(colour[place : place + 2], 16) - 255)) for place in (1, 3, 5))
+    return "#" + "".join(f"{part:02X}" for part in mixed)
+
+
 class Look(NamedTuple):
     """What one kind of thing looks like, in every picture.
 
@@ -46,8 +58,10 @@ class Look(NamedTuple):
 
     @property
     def area(self) -> dict[str, Any]:
-        """For areas: pale, with hatching in the full colour."""
-        return {"facecolor": (self.colour, 0.12), "edgecolor": (self.colour, 0.45), "hatch": self.hatch}
+        """For areas: pale, and hatched in a stronger tone; plain and a little stronger where there is no hatching."""
+        if not self.hatch:
+            return {"facecolor": paler(self.colour, 0.4), "edgecolor": "none"}
+        return {"facecolor": paler(self.colour, 0.12), "edgecolor": paler(self.colour, 0.5), "hatch": self.hatch}
 
 
 LEADER = Look(BLUE, "D", "-", "///")
