@@ -44,7 +44,7 @@ def pictures(contents: Contents) -> list[Picture]:
         )
         if now.leader != certificate.arm:
             caption += (
-                f" The leader looks best; the certificate is about arm {certificate.arm}, of which most is proved."
+                f" The leader looks best; most is proved about arm {certificate.arm}, which the certificate names."
             )
         wanted.append(("Where the arms stand", caption, figures.intervals, now))
     if certificate.claims:

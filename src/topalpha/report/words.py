@@ -59,6 +59,8 @@ def meaning(certificate: Certificate, task: Task) -> list[tuple[str, float, str]
     single = "%" not in best
     begin = "the best one's" if single else f"where {best} begin"
     claim = "is claimed to be" if certificate.proved else "was to be shown to be"
+    if certificate.reason == "running":
+        claim = "is to be shown to be"
     epsilon = (
         f"How near is near: the chosen candidate's mean {claim} at most {task.epsilon:.6g} {side} {begin}. "
         f"That does not make it the best{'' if single else f', nor one of {best}'}."
