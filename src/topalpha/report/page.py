@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 from functools import lru_cache
@@ -66,10 +67,12 @@ def write(
     target = Path(os.path.realpath(output))
     own = [os.path.realpath(path) + ending for ending in ("", "-wal", "-shm", "-writer", "-new")]
     require(str(target) not in own, "output", "not be the file that is reported on", os.fspath(output))
-    text = html(path, name, arms=arms)
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        draft.write_text(text, encoding="utf-8")
+        with draft.open("w", encoding="utf-8") as stream:  # what cannot be written says so before the work
+            if target.is_dir():
+                raise IsADirectoryError(errno.EISDIR, "Is a directory", str(target))
+            stream.write(html(path, name, arms=arms))
         os.replace(draft, target)
     finally:
         draft.unlink(missing_ok=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
@@ -34,13 +34,18 @@ def pictures(contents: Contents) -> list[Picture]:
     if now is None or certificate is None:
         return []
     better, worse, side = ("lower", "upper", "above") if now.minimise else ("upper", "lower", "under")
+    line = f"the leader's {worse} bound {'minus' if now.minimise else 'plus'} epsilon"
     wanted: list[tuple[str, str, Callable[..., Any], Any]] = []
     if now.bounded:
         caption = (
-            "Every arm's mean with the bounds that the algorithm compares, each at a level of its own. The line is the "
-            f"leader's {worse} bound {'minus' if now.minimise else 'plus'} epsilon: arms whose {better} bound is not yet "
-            f"{side} it contest the leader. A rule that joins the evidence of many arms may stop before the last is."
+            "Every arm's mean with the bounds that the algorithm compares, each at a level of its own. The line is "
+            f"{line}: arms whose {better} bound is not yet {side} it contest the leader. A rule that joins evidence "
+            "of many arms may stop before the last is."
         )
+        if now.leader != certificate.arm:
+            caption += (
+                f" The leader looks best; most is proved about arm {certificate.arm}, which the certificate names."
+            )
         wanted.append(("Where the arms stand", caption, figures.intervals, now))
     if certificate.claims:
         caption = (
@@ -72,6 +77,7 @@ def embedded(axes: Any, title: str, prefix: str) -> str:
     """
     root = ElementTree.fromstring(figures.svg(axes))
     _plain(root, prefix)
+    _mixed(root)
     seen = root.attrib["viewBox"]
     root.attrib.clear()
     root.attrib.update({"aria-label": title, "role": "img", "viewBox": seen})
@@ -96,3 +102,53 @@ def _plain(element: ElementTree.Element, prefix: str) -> None:
             element.remove(child)
         else:
             _plain(child, prefix)
+
+
+def _mixed(root: ElementTree.Element) -> None:
+    """Give transparent areas the colour that they have on white: printers and viewers differ on the rest.
+
+    Where an area is hatched, its ground is in the pattern, which matplotlib leaves as dark as the hatching.
+    """
+    grounds: dict[str, float] = {}
+    for element in root.iter():
+        if "style" in element.attrib:
+            style = dict(part.strip().split(": ", 1) for part in element.attrib["style"].split(";") if ": " in part)
+            found = _WITHIN.fullmatch(style.get("fill", ""))
+            if found and "fill-opacity" in style:
+                grounds[found[1]] = float(style.pop("fill-opacity"))
+            element.attrib["style"] = "; ".join(f"{key}: {value}" for key, value in opaque(style).items())
+    for pattern in root.iter("pattern"):
+        ground = pattern.find("rect")
+        if ground is not None:
+            ground.attrib["fill"] = on_white(ground.attrib["fill"], grounds.get(pattern.attrib["id"], 1.0))
+
+
+def opaque(style: Mapping[str, str]) -> dict[str, str]:
+    """A style whose colours are what its transparent ones look like on white.
+
+    Examples
+    --------
+    >>> opaque({"fill": "#000000", "fill-opacity": "0.2", "stroke": "none", "stroke-width": "2"})
+    {'fill': '#cccccc', 'stroke': 'none', 'stroke-width': '2'}
+    """
+    parts = dict(style)
+    both = float(parts.pop("opacity", 1.0))
+    for paint, usual in (("fill", "#000000"), ("stroke", "none")):
+        share = both * float(parts.pop(f"{paint}-opacity", 1.0))
+        if share != 1.0:
+            parts[paint] = on_white(parts.get(paint, usual), share)
+    return parts
+
+
+def on_white(colour: str, share: float) -> str:
+    """What a colour of which only a share is there looks like on white.
+
+    Examples
+    --------
+    >>> on_white("#ff0000", 0.2), on_white("#ff0000", 0.0), on_white("none", 0.5)
+    ('#ffcccc', 'none', 'none')
+    """
+    if share == 0.0 or not re.fullmatch("#[0-9a-f]{6}", colour):
+        return "none" if share == 0.0 else colour
+    mixed = (round(255 + share * (int(colour[place : place + 2], 16) - 255)) for place in (1, 3, 5))
+    return "#" + "".join(f"{value:02x}" for value in mixed)

@@ -1,0 +1,450 @@
+"""The report: its numbers are the certificate's, its text stays text, and it needs nothing from outside."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+
+from topalpha import Refuted, Session, Task, resume, search, select
+from topalpha.cli import main
+from topalpha.core import Claim
+from topalpha.report import html, write
+from topalpha.report.contents import gather
+from topalpha.report.words import check_commands, claims, headline, meaning, repetition
+from topalpha.storage import Storage, StorageError, listing, read
+
+EASY = {"alpha": 0.2, "epsilon": 0.2, "delta": 0.1, "seed": 3, "progress": "none"}
+QUIET = {"progress": "none"}
+EVIL = "<script>alert(1)</script>"
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+
+
+def draw(rng):
+    return {"rate": round(float(rng.random()), 3)}
+
+
+def reward(candidate, rng):
+    return float(rng.random() < 0.1 + 0.8 * candidate["rate"])
+
+
+class Page(HTMLParser):
+    """What a browser would make of the page: elements, attributes, texts."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.attributes, self.words, self.data = [], [], [], []
+        self.open, self.rows = [], []
+        self.feed(text)
+        self.close()
+        assert self.open == [], "every element is closed"
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, key, value) for key, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "data":
+            self.data.append(float(dict(attrs)["value"]))
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open[-1] == tag, (self.open[-3:], tag)
+        self.open.pop()
+
+    def handle_data(self, data):
+        self.words.append(data)
+        if "td" in self.open or ("th" in self.open and "tr" in self.open):
+            self.rows[-1][-1] += data
+
+    @property
+    def text(self):
+        return " ".join("".join(self.words).split())
+
+    def ids(self):
+        return [value for _, key, value in self.attributes if key == "id"]
+
+
+def svgs(text):
+    return [ElementTree.fromstring(found) for found in re.findall(r"<svg.*?</svg>", text, re.DOTALL)]
+
+
+def self_contained(text):
+    """Whether nothing outside the page is asked for, and nothing in it runs."""
+    page = Page(text)
+    assert not re.search(r"https?:|//|@import|javascript:", re.sub(r"<(code|td)\b.*?</\1>", "", text, flags=re.S))
+    assert set(re.findall(r"url\((.)", text)) <= {"#"}
+    assert not {"script", "link", "img", "iframe", "object", "embed", "base", "form", "image"} & set(page.tags)
+    for tag, key, value in page.attributes:
+        assert not key.startswith("on"), (tag, key)
+        assert key not in ("src", "srcset", "action"), (tag, key)
+        assert key != "href" or value.startswith("#")
+    names = page.ids()
+    assert len(names) == len(set(names)), "no two things have one name"
+    inside = re.findall(r"url\(#([^)]*)\)", text) + [
+        value[1:] for _, key, value in page.attributes if key == "href" and value.startswith("#")
+    ]
+    assert set(inside) <= set(names), "all that is pointed at is there"
+    return page
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A file with a search that stopped, by cc-lucb, and its report."""
+    path = tmp_path_factory.mktemp("report") / "searches.db"
+    result = search(draw, reward, **EASY, algorithm="cc-lucb", storage=path, about="rates that were drawn evenly")
+    return path, result, html(path)
+
+
+def test_a_report_says_what_the_certificate_says(finished):
+    path, result, text = finished
+    page, certificate = self_contained(text), result.certificate
+    assert result.stopped
+    assert certificate.statement in page.text
+    assert "What was asked for is proved." in page.text
+    for sentence in certificate.assumptions:
+        assert sentence in page.text
+    numbers = [certificate.mean, certificate.at_worst, certificate.others_at_best, certificate.arms, certificate.pulls]
+    listed = [number for claim in certificate.claims for number in (claim.epsilon, claim.alpha)]
+    target = [certificate.alpha, certificate.epsilon, certificate.delta]
+    assert 1 < len(certificate.claims) <= 8
+    assert page.data == [*numbers, *listed, *target], "to the last digit"
+    for exact in (certificate.digest, certificate.version, certificate.law, certificate.bounds, certificate.proof):
+        assert exact in page.text
+    for name, level in certificate.levels.items():
+        assert [name, repr(level) if not isinstance(level, bool) else str(level).lower()] in page.rows
+    assert ["seed", "3"] in page.rows
+    assert f"topalpha verify {path.name} --name search" in text
+
+
+def test_the_table_of_arms_is_the_snapshot_with_candidates(finished):
+    path, result, text = finished
+    rows = [row for row in Page(text).rows if len(row) == 6 and row[0] != "arm"]
+    recording = read(path)
+    assert len(rows) == len(recording.snapshot) == result.arms
+    assert rows[0][0] == f"{result.arm} chosen"
+    seen = {int(row[0].split()[0]): row for row in rows}
+    for one in recording.snapshot:
+        _, pulls, mean, lower, upper, candidate = seen[one.arm]
+        assert int(pulls.replace(",", "")) == one.pulls
+        assert [mean, lower, upper] == [f"{value:.4g}" for value in (one.mean, one.lower, one.upper)]
+        assert candidate == recording.arms[one.arm]
+    means = [float(row[2]) for row in rows[1:]]
+    assert means == sorted(means, reverse=True)
+
+
+def test_figures_are_well_formed_and_named(finished):
+    _, result, text = finished
+    found = svgs(text)
+    assert [one.attrib["aria-label"] for one in found] == [
+        "Where the arms stand",
+        "What is proved",
+        "The race",
+        "Where the pulls went",
+    ]
+    for one in found:
+        assert one.attrib["role"] == "img"
+        assert not any(child.tag in ("style", "metadata") for child in one.iter())
+        assert not any("opacity" in value for child in one.iter() for value in child.attrib.values())
+        assert any(child.tag == "text" and "".join(child.itertext()).strip() for child in one.iter()), "words are words"
+    assert f"arm {result.arm}" in "".join(found[0].itertext())
+
+
+def test_the_same_file_gives_the_same_page(finished, tmp_path):
+    path, _, text = finished
+    code = "import sys; from topalpha.report import write; write(sys.argv[1], sys.argv[2])"
+    target = tmp_path / "again.html"
+    environment = os.environ | {"PYTHONHASHSEED": "5", "TZ": "Asia/Tokyo"}
+    subprocess.run([sys.executable, "-c", code, str(path), str(target)], check=True, env=environment)
+    assert target.read_text(encoding="utf-8") == text
+
+
+def test_arms_that_are_left_out_are_counted(finished):
+    path, result, whole = finished
+    text = html(path, arms=3)
+    rows = [row for row in Page(text).rows if len(row) == 6]
+    assert len(rows) == 4, "with the head"
+    assert f"{result.arms - 3} of {result.arms} arms are left out here" in Page(text).text
+    assert f"--arms {result.arms}" in text
+    assert "are left out here" not in whole
+
+
+def test_text_stays_text_everywhere(tmp_path):
+    path = tmp_path / "<b>&.db"
+    failed = set()
+
+    def evil(rng):
+        return {"prompt": EVIL + str(round(float(rng.random()), 3)), "]]>": "--><img src=x onerror=alert(2)>"}
+
+    def pull(candidate, rng):
+        if len(failed) < 25 and rng.random() < 0.2 and candidate["prompt"] not in failed:
+            failed.add(candidate["prompt"])
+            raise ValueError(EVIL)
+        return float(rng.random() < 0.7)
+
+    name = "$x$ " + EVIL
+    search(evil, pull, **EASY | {"about": EVIL}, storage=path, name=name, pulls=300, on_error="retry")
+    assert failed
+    page = self_contained(text := html(path))
+    assert EVIL not in text
+    assert page.text.count(EVIL) > 50, "and is there, as text"
+    assert any(EVIL in "".join(one.itertext()) for one in svgs(text)), "in figures, too"
+    assert f"{len(failed)} led to “retry”" in page.text
+    reasons = [row for row in page.rows if len(row) == 4 and row[2] == f"ValueError: {EVIL}"]
+    assert len(reasons) == min(len(failed), 20)
+
+
+class Trap:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.makedirs, (self.path, 0o777, True)
+
+
+def test_no_pickle_is_loaded(path, tmp_path):
+    trap = tmp_path / "sprung"
+    search(lambda rng: Trap(str(trap)), lambda one, rng: float(rng.random() < 0.5), **EASY, storage=path, pickle=True)
+    page = self_contained(html(path))
+    assert not trap.exists()
+    assert "(pickled)" in page.text
+    assert "Trap object" in page.text, "what the certificate says of it"
+    assert "topalpha verify searches.db --name search --allow-pickle" in page.text
+    read(path).candidates(allow_pickle=True)
+    assert trap.exists(), "the trap works"
+
+
+def test_a_pickled_candidate_of_a_search_that_has_not_ended_is_not_shown(path, tmp_path):
+    with Session.start(Task(0.3, 0.3, 0.2), path, pickle=True) as session:
+        for pull in session.ask_many(5):
+            session.keep(pull.arm, Trap(str(tmp_path / "sprung")))
+            session.tell(pull, 1.0)
+        page = self_contained(html(path))
+    assert "(pickled)" in page.text
+    assert not (tmp_path / "sprung").exists()
+
+
+# How it stands
+
+
+def test_an_early_end_says_why_and_what_is_weaker(path):
+    result = search(draw, reward, **EASY, algorithm="cc-lucb", storage=path, pulls=150)
+    page = self_contained(html(path))
+    assert not result.stopped
+    assert result.certificate.claims
+    words = "The search ended early: the budget of pulls was spent. Weaker statements are proved."
+    assert words in page.text
+    assert result.statement in page.text
+    assert not any("in flight" in row for row in page.rows)
+    assert "mean was to be shown to be at most 0.2 below where the top 20% begin" in page.text
+    assert resume(path, draw, reward, **QUIET).stopped
+    assert headline(gather(path)) == "What was asked for is proved."
+
+
+def test_a_search_that_has_not_ended_is_reported_as_it_stands(path):
+    begun, go_on = threading.Event(), threading.Event()
+    count = 0
+
+    def pull(candidate, rng):
+        nonlocal count
+        count += 1
+        if count == 120:
+            begun.set()
+            go_on.wait(30.0)
+        return reward(candidate, rng)
+
+    thread = threading.Thread(target=search, args=(draw, pull), kwargs=EASY | {"algorithm": "cc-lucb", "storage": path})
+    thread.start()
+    try:
+        assert begun.wait(30.0)
+        page = self_contained(html(path))
+        assert "The search has not ended. What follows is proved so far." in page.text
+        assert "last gave a sign of life at 20" in page.text
+        assert "topalpha verify" not in page.text
+        seen = Session.replayed(read(path)).certificate()
+        assert (seen.pulls, seen.reason) == (119, "running")
+        assert seen.statement in page.text
+        assert seen.pulls in page.data
+        assert sum(int(row[1]) for row in page.rows if len(row) == 7 and row[0] != "arm") == 119
+    finally:
+        go_on.set()
+        thread.join(30.0)
+    assert listing(path)[0].status == "stopped"
+
+
+def test_a_paused_search_and_one_without_a_reward_say_so(path):
+    with Session.start(Task(0.3, 0.3, 0.2), path) as session:
+        page = self_contained(text := html(path))
+        assert "Nothing is known yet: there is no reward." in page.text
+        assert svgs(text) == []
+        for pull in session.ask_many(2):
+            session.keep(pull.arm, pull.arm)
+            session.tell(pull, 1.0)
+        session.record.snapshot([], {"pulls": 2, "paused": True})
+        assert "The search is paused. Nothing is proved so far." in self_contained(html(path)).text
+
+
+def test_a_certificate_that_the_record_does_not_bear_out_is_refused(finished, tmp_path):
+    path, result, _ = finished
+    forged = tmp_path / "forged.db"
+    forged.write_bytes(path.read_bytes())
+    with Storage(forged) as storage:
+        record = storage.open()
+        record.finish("stopped", result.certificate.to_dict() | {"epsilon": 0.001})
+    with pytest.raises(Refuted, match="epsilon must be what the record bears out"):
+        html(forged)
+    found = CliRunner().invoke(main, ["report", str(forged), "-o", str(tmp_path / "page.html")])
+    assert (found.exit_code, found.stderr[:25]) == (1, "topalpha: NOT verified: e")
+    assert not (tmp_path / "page.html").exists()
+
+
+# Words
+
+
+def test_the_meaning_is_in_the_units_and_the_pool_of_the_task(path):
+    found = select(list(range(6)), range(40), lambda one, example: (one + example) % 6 < one, epsilon=0.2, storage=path)
+    contents = gather(path)
+    alpha, epsilon, delta = (sentences for *_, sentences in meaning(contents.certificate, contents.session.task))
+    assert "as good as the best. In the list of 6 candidates, that is the best one." in alpha
+    assert "at most 0.2 below the best one's. That does not make it the best." in epsilon
+    assert "at most 5%" in delta
+    call, needs = repetition(contents)
+    assert call.startswith("topalpha.select(\n    candidates, examples, evaluate,\n    alpha=")
+    assert "same candidates and examples" in needs
+    assert found.certificate == contents.certificate
+    self_contained(html(path))
+
+
+def test_of_many_claims_some_are_listed_and_the_first_and_the_last_are_among_them(finished):
+    certificate = finished[1].certificate
+    many = tuple(Claim(0.2 + 0.7 * place / 99, 0.5 / (1 + place)) for place in range(100))
+    listed = claims(replace(certificate, claims=many))
+    assert 4 <= len(listed) <= 8
+    assert [pair[1:] for pair in (listed[0], listed[-1])] == [tuple(many[0]), tuple(many[-1])]
+    assert {pair[1:] for pair in listed} <= set(map(tuple, many)), "nothing is made up"
+    assert [pair[2] for pair in listed] == sorted({pair[2] for pair in listed}, reverse=True)
+    few = replace(certificate, claims=many[:8])
+    assert [pair[1:] for pair in claims(few)] == list(map(tuple, few.claims))
+
+
+def test_costs_are_told_as_costs(path):
+    search(draw, lambda one, rng: 100.0 - 100.0 * reward(one, rng), **EASY | {"epsilon": 25.0}, family="range(0,100)",
+           minimise=True, storage=path)  # fmt: skip
+    page = self_contained(html(path))
+    assert "at most 25 above where the best (smallest) 20% begin" in page.text
+    assert "the leader's upper bound minus epsilon: arms whose lower bound is not yet above it" in page.text
+    rows = [row for row in page.rows if len(row) == 6 and row[0] != "arm"]
+    means = [float(row[2]) for row in rows[1:]]
+    assert means == sorted(means)
+
+
+def test_the_call_to_repeat_a_search_repeats_it(path, tmp_path):
+    import topalpha
+
+    first = search(draw, reward, **EASY, algorithm="cc-lucb", storage=path, about="its law")
+    call, _ = repetition(gather(path))
+    again = eval(call, {"topalpha": topalpha, "draw": draw, "pull": reward})
+    assert (again.pulls, again.arm, again.mean) == (first.pulls, first.arm, first.mean)
+    assert again.certificate.law == "its law"
+
+
+def test_the_command_to_repeat_a_run_repeats_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = "def draw(rng):\n    return float(rng.random())\ndef pull(p, rng):\n    return float(rng.random() < p)\n"
+    (tmp_path / "my task.py").write_text(code)
+    words = ["run", "my task.py:pull", "--alpha", "0.2", "--epsilon", "0.3", "--seed", "4", "--storage", "one.db"]
+    words += ["--progress", "none", "--about", "it's"]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    contents = gather("one.db")
+    import shlex
+
+    command, needs = repetition(contents)
+    assert needs == "It needs the code that it names, as it was."
+    again = shlex.split(command)
+    assert again[0] == "topalpha"
+    assert CliRunner().invoke(main, [*again[1:], "--progress", "none"]).exit_code == 0
+    assert read("again.db").tells == read("one.db").tells
+    assert read("again.db").certificate["law"] == "it's"
+    for line in check_commands(contents):
+        assert CliRunner().invoke(main, shlex.split(line)[1:]).exit_code == 0
+    assert headline(contents) == "What was asked for is proved."
+
+
+# The command line
+
+
+def call(*arguments, code=0):
+    result = CliRunner().invoke(main, ["report", *map(str, arguments)])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result.stdout if code == 0 else result.stderr
+
+
+def test_the_command_writes_the_page_and_replaces_one_that_is_there(finished, tmp_path):
+    path, _, text = finished
+    target = tmp_path / "report.html"
+    target.write_text("before")
+    assert call(path, "-o", target, "--name", "search", "--arms", "5000") == f"{target}\n"
+    assert target.read_text(encoding="utf-8") == text
+    assert os.listdir(tmp_path) == ["report.html"], "no draft is left"
+
+
+def test_the_command_refuses_in_a_sentence(finished, tmp_path):
+    path, _, _ = finished
+    before = path.read_bytes()
+    link = tmp_path / "link.db"
+    link.symlink_to(path)
+    for target in (path, link, f"{path}-wal"):
+        assert "topalpha: output must not be the file that is reported on, got" in call(path, "-o", target, code=2)
+    assert path.read_bytes() == before
+    assert "path must exist" in call(tmp_path / "none.db", "-o", tmp_path / "page.html", code=2)
+    assert "name must be a search in the file" in call(path, "-o", tmp_path / "p.html", "--name", "other", code=2)
+    assert "output must be a file that can be written" in call(path, "-o", tmp_path / "no" / "p.html", code=2)
+    assert "output must be a file that can be written" in call(path, "-o", tmp_path, code=2)
+    assert "arms must be" in call(path, "-o", tmp_path / "p.html", "--arms", "0", code=2)
+    assert sorted(os.listdir(tmp_path)) == ["link.db"]
+
+
+@pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])
+def test_what_is_not_installed_is_named(finished, tmp_path, missing):
+    path, _, _ = finished
+    code = f"import sys; sys.modules[{missing!r}] = None; from topalpha.cli import main; main(prog_name='topalpha')"
+    command = [sys.executable, "-c", code, "report", str(path), "-o", str(tmp_path / "page.html")]
+    found = subprocess.run(command, capture_output=True, text=True)
+    assert found.returncode == 2
+    (line,) = found.stderr.splitlines()
+    assert missing in line
+    assert "pip install 'topalpha[" in line
+    assert os.listdir(tmp_path) == []
+
+
+def test_writing_is_whole_or_not_at_all(finished, tmp_path, monkeypatch):
+    path, _, _ = finished
+    target = tmp_path / "report.html"
+    target.write_text("before")
+
+    def fail(*given):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("topalpha.report.page.os.replace", fail)
+    with pytest.raises(OSError, match="No space"):
+        write(path, target)
+    assert target.read_text() == "before"
+    assert os.listdir(tmp_path) == ["report.html"]
+    with pytest.raises(StorageError, match="path must exist"):
+        write(tmp_path / "none.db", target)
