@@ -32,8 +32,8 @@ export function describe(state, { order, rivals, leader }) {
     "lower bound plus"} epsilon, ${number(state.line)}: ${over}.`;
   const joint = state.algorithm === "joint-lucb" && state.status === "running"
     ? " This algorithm weighs all arms together, so it may stop before every bar has left the line." : "";
-  say("race-summary", `Each bar is what one arm's mean may still be, the ${better} average first, of ` +
-    `${many(order.length, "evaluated arm")}. Arm ${state.leader} leads with an average of ` +
+  say("race-summary", `Each bar runs from the lower to the upper bound that the algorithm has for one arm's ` +
+    `mean, the ${better} average first, of ${many(order.length, "evaluated arm")}. Arm ${state.leader} leads with an average of ` +
     `${number(leader[MEAN])}.${line}${joint}`);
 }
 
