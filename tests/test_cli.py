@@ -23,8 +23,6 @@ COMMANDS = (
     "run",
     "resume",
     "show",
-    "control",
-    "report",
     "verify",
     "scores",
     "simulate",

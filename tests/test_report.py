@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -15,9 +16,10 @@ from click.testing import CliRunner
 
 from topalpha import Refuted, Session, Task, resume, search, select
 from topalpha.cli import main
+from topalpha.core import Claim
 from topalpha.report import html, write
 from topalpha.report.contents import gather
-from topalpha.report.words import check_commands, headline, meaning, repetition
+from topalpha.report.words import check_commands, claims, headline, meaning, repetition
 from topalpha.storage import Storage, StorageError, listing, read
 
 EASY = {"alpha": 0.2, "epsilon": 0.2, "delta": 0.1, "seed": 3, "progress": "none"}
@@ -119,10 +121,10 @@ def test_a_report_says_what_the_certificate_says(finished):
     for sentence in certificate.assumptions:
         assert sentence in page.text
     numbers = [certificate.mean, certificate.at_worst, certificate.others_at_best, certificate.arms, certificate.pulls]
-    claims = [number for claim in certificate.claims for number in (claim.epsilon, claim.alpha)]
+    listed = [number for claim in certificate.claims for number in (claim.epsilon, claim.alpha)]
     target = [certificate.alpha, certificate.epsilon, certificate.delta]
-    shown = claims if len(certificate.claims) > 1 else []
-    assert page.data == [*numbers, *shown, *target], "to the last digit"
+    assert 1 < len(certificate.claims) <= 8
+    assert page.data == [*numbers, *listed, *target], "to the last digit"
     for exact in (certificate.digest, certificate.version, certificate.law, certificate.bounds, certificate.proof):
         assert exact in page.text
     for name, level in certificate.levels.items():
@@ -249,7 +251,8 @@ def test_an_early_end_says_why_and_what_is_weaker(path):
     words = "The search ended early: the budget of pulls was spent. Weaker statements are proved."
     assert words in page.text
     assert result.statement in page.text
-    assert not any(row[0] == "in flight" for row in page.rows)
+    assert not any("in flight" in row for row in page.rows)
+    assert "mean was to be shown to be at most 0.2 below where the top 20% begin" in page.text
     assert resume(path, draw, reward, **QUIET).stopped
     assert headline(gather(path)) == "What was asked for is proved."
 
@@ -319,13 +322,25 @@ def test_the_meaning_is_in_the_units_and_the_pool_of_the_task(path):
     contents = gather(path)
     alpha, epsilon, delta = (sentences for *_, sentences in meaning(contents.certificate, contents.session.task))
     assert "as good as the best. In the list of 6 candidates, that is the best one." in alpha
-    assert "at most 0.2 below the best one's. It is not claimed to be the best." in epsilon
+    assert "at most 0.2 below the best one's. That does not make it the best." in epsilon
     assert "at most 5%" in delta
     call, needs = repetition(contents)
     assert call.startswith("topalpha.select(\n    candidates, examples, evaluate,\n    alpha=")
     assert "same candidates and examples" in needs
     assert found.certificate == contents.certificate
     self_contained(html(path))
+
+
+def test_of_many_claims_some_are_listed_and_the_first_and_the_last_are_among_them(finished):
+    certificate = finished[1].certificate
+    many = tuple(Claim(0.2 + 0.7 * place / 99, 0.5 / (1 + place)) for place in range(100))
+    listed = claims(replace(certificate, claims=many))
+    assert 4 <= len(listed) <= 8
+    assert [pair[1:] for pair in (listed[0], listed[-1])] == [tuple(many[0]), tuple(many[-1])]
+    assert {pair[1:] for pair in listed} <= set(map(tuple, many)), "nothing is made up"
+    assert [pair[2] for pair in listed] == sorted({pair[2] for pair in listed}, reverse=True)
+    few = replace(certificate, claims=many[:8])
+    assert [pair[1:] for pair in claims(few)] == list(map(tuple, few.claims))
 
 
 def test_costs_are_told_as_costs(path):

@@ -64,6 +64,15 @@ def test_axe_finds_nothing_in_a_finished_search(view, finished):
     assert {name for name, _ in violations(page)} >= {"color-contrast", "label"}
 
 
+def test_axe_finds_nothing_while_there_is_no_search(view, fresh, tmp_path):
+    page = view(Dashboard(fresh, tmp_path / "searches.db").address)
+    shown(page, "notice", "searches.db")
+    assert text(page, "waiting") == "Waiting for a search"
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        assert violations(page) == []
+
+
 def test_charts_take_the_colours_of_the_scheme(view, finished):
     page = whole(view(finished.address))
     for scheme, ink in (("dark", "#e8ebef"), ("light", "#1b1f24")):

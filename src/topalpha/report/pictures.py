@@ -42,6 +42,10 @@ def pictures(contents: Contents) -> list[Picture]:
             f"{line}: arms whose {better} bound is not yet {side} it contest the leader. A rule that joins evidence "
             "of many arms may stop before the last is."
         )
+        if now.leader != certificate.arm:
+            caption += (
+                f" The leader looks best; most is proved about arm {certificate.arm}, which the certificate names."
+            )
         wanted.append(("Where the arms stand", caption, figures.intervals, now))
     if certificate.claims:
         caption = (

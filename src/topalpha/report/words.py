@@ -11,6 +11,9 @@ from topalpha.task import Task
 from topalpha.theory.pool import top_size
 from topalpha.wording import REASONS, top
 
+#: How many claims are listed at most; the figure shows all.
+CLAIMS = 8
+
 
 def headline(contents: Contents) -> str:
     """How it stands, in a few words."""
@@ -55,9 +58,12 @@ def meaning(certificate: Certificate, task: Task) -> list[tuple[str, float, str]
     side = "above" if task.minimise else "below"
     single = "%" not in best
     begin = "the best one's" if single else f"where {best} begin"
+    claim = "is claimed to be" if certificate.proved else "was to be shown to be"
+    if certificate.reason == "running":
+        claim = "is to be shown to be"
     epsilon = (
-        f"How near is near: the chosen candidate's mean is claimed to be at most {task.epsilon:.6g} {side} {begin}. "
-        f"It is not claimed to be the best{'' if single else f', nor to be among {best}'}."
+        f"How near is near: the chosen candidate's mean {claim} at most {task.epsilon:.6g} {side} {begin}. "
+        f"That does not make it the best{'' if single else f', nor one of {best}'}."
     )
     delta = (
         f"How sure is sure: a search like this one says something false with a probability of at most "
@@ -68,8 +74,15 @@ def meaning(certificate: Certificate, task: Task) -> list[tuple[str, float, str]
 
 
 def claims(certificate: Certificate) -> list[tuple[str, float, float]]:
-    """Each claim: within how much of what."""
-    return [(top(certificate, claim.alpha), claim.alpha, claim.epsilon) for claim in certificate.claims]
+    """The claims: of what, of which alpha, and within how much; of very many, some between the first and the last."""
+    found = certificate.claims
+    if len(found) > CLAIMS:
+        step = (found[0].epsilon - found[-1].epsilon) / (CLAIMS - 1)
+        levels = [found[0].epsilon - step * place for place in range(CLAIMS - 1)]
+        # A dictionary keeps their order and drops those that are picked twice.
+        picked = [next(claim for claim in found if claim.epsilon <= level) for level in levels]
+        found = tuple(dict.fromkeys([*picked, found[-1]]))
+    return [(top(certificate, claim.alpha), claim.alpha, claim.epsilon) for claim in found]
 
 
 def check_commands(contents: Contents) -> list[str]:

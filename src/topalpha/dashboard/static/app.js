@@ -21,11 +21,14 @@ let current = null;
 let waiting = null;
 let wasLost = false;
 
-/** Draw the charts, if there is something to draw and something to draw with. */
+/** A search is there to be shown, or not. */
+function reveal(isThere) {
+  element("search").hidden = !isThere;
+  element("waiting").hidden = isThere;
+}
+
+/** Draw the charts. */
 function drawCharts(found) {
-  if (library === null || state === null) {
-    return;
-  }
   drawRace(library, state, found);
   drawHistory(library, state);
   drawCurve(library, state);
@@ -37,7 +40,7 @@ function show() {
   if (state === null) {
     return;
   }
-  element("search").hidden = false;
+  reveal(true);
   heading(state);
   figures(state);
   showControls(state, listing.controls);
@@ -48,7 +51,11 @@ function show() {
   const found = standings(state);
   describe(state, found);
   mark("first-state");
-  drawCharts(found);
+  if (library === null) {
+    afterPaint(loadCharts);
+  } else {
+    drawCharts(found);
+  }
 }
 
 /** Show at the next frame; several messages before it make one update. */
@@ -64,10 +71,17 @@ function soon(start) {
   });
 }
 
+/** Once what is there is on the screen: reading the chart library keeps the page busy for a while. */
+function afterPaint(work) {
+  requestAnimationFrame(() => setTimeout(work));
+}
+
 function loadCharts() {
   plotly().then((loaded) => {
-    library = loaded;
-    soon(performance.now());
+    if (library === null) {
+      library = loaded;
+      soon(performance.now());
+    }
   }, (error) => announce(`${error.message}; the figures and the table hold all the same.`));
 }
 
@@ -80,9 +94,6 @@ const stream = new Stream({
       notice("");
       announce("The connection is back.");
       wasLost = false;
-    }
-    if (library === null) {
-      requestAnimationFrame(() => setTimeout(loadCharts));
     }
   },
   lost() {
@@ -104,6 +115,9 @@ const stream = new Stream({
       notice(`The file ${listing.file} is not there yet. This page shows it as soon as it is.`);
     } else if (listing.searches.length === 0) {
       notice(`The file ${listing.file} holds no search yet. This page shows the first one as soon as it begins.`);
+    }
+    if (listing.searches.length === 0) {
+      afterPaint(loadCharts);
     }
     choose();
   },
@@ -140,7 +154,7 @@ function choose() {
   if (name !== current) {
     current = name;
     state = null;
-    element("search").hidden = true;
+    reveal(false);
     stream.follow(name);
   } else if (state !== null) {
     showControls(state, listing.controls);

@@ -32,8 +32,8 @@ export function describe(state, { order, rivals, leader }) {
     "lower bound plus"} epsilon, ${number(state.line)}: ${over}.`;
   const joint = state.algorithm === "joint-lucb" && state.status === "running"
     ? " This algorithm weighs all arms together, so it may stop before every bar has left the line." : "";
-  say("race-summary", `Each bar is what one arm's mean may still be, the ${better} average first, of ` +
-    `${many(order.length, "evaluated arm")}. Arm ${state.leader} leads with an average of ` +
+  say("race-summary", `Each bar runs from the lower to the upper bound that the algorithm has for one arm's ` +
+    `mean, the ${better} average first, of ${many(order.length, "evaluated arm")}. Arm ${state.leader} leads with an average of ` +
     `${number(leader[MEAN])}.${line}${joint}`);
 }
 
@@ -122,10 +122,11 @@ export function drawRace(library, state, { order, leader }) {
   const rivals = rows.filter((row) => contests(state, row));
   const beaten = rows.filter((row) => row[ARM] !== state.leader && !contests(state, row));
   const first = places.has(leader[ARM]) ? [leader] : [];
-  const wide = Math.min(Math.max(room / 3, 0.5), 2);
+  const wide = step > 1 ? 1.2 * step * room : Math.min(Math.max(room / 3, 0.5), 2);
+  const margin = Math.max(0.8, 0.012 * rows.length);
   const shapes = [
     bars(beaten, places, ends, step, { color: colour("other"), width: wide }),
-    bars(rivals, places, ends, step, { color: colour("rival"), width: 1.5 * wide }),
+    bars(rivals, places, ends, step, { color: colour("rival"), width: step > 1 ? wide : 1.5 * wide }),
     bars(first, places, ends, 1, { color: colour("leader"), width: Math.min(Math.max(room, 3), 6) }),
   ];
   if (state.line !== null) {
@@ -148,7 +149,7 @@ export function drawRace(library, state, { order, leader }) {
   const edge = 0.04 * (ends[1] - ends[0] || 1);
   const form = layout(
     `race ${state.name}`,
-    { title: "rank by average, the best first", range: [0.2, rows.length + 0.8] },
+    { title: "rank by average, the best first", range: [1 - margin, rows.length + margin] },
     { title: state.minimise ? "mean cost (small is good)" : "mean reward", range: [ends[0] - edge, ends[1] + edge] },
     { shapes },
   );
