@@ -101,8 +101,8 @@ def survey(search: Search, *, proved: bool = True) -> Progress:
     uppers = {arm: search.upper(arm) for arm in seen if arm != leader}
     unresolved = sum(bound > lower + algorithm.epsilon for bound in uppers.values()) + algorithm.arms - len(seen)
     gap, left = (0.0, 0) if search.stopped else (None, None)
+    claims = search.claims(leader) if proved else []
     if proved and not search.stopped and len(seen) == algorithm.arms:
-        claims = search.claims(leader)
         reached = claims[0].epsilon / abs(model.factor) if claims and claims[0].alpha == algorithm.alpha else math.inf
         gap = reached - algorithm.epsilon
         close = [arm for arm, bound in uppers.items() if bound > mean + 0.5 * algorithm.epsilon]
@@ -110,7 +110,8 @@ def survey(search: Search, *, proved: bool = True) -> Progress:
     curve = None
     if proved:
         certified = leader if search.stopped else strongest(search)
-        curve = tuple((claim.alpha, claim.epsilon) for claim in proved_claims(search, certified))
+        known = claims if certified == leader else None  # finding them takes longest
+        curve = tuple((claim.alpha, claim.epsilon) for claim in proved_claims(search, certified, known))
     low, high = sorted((model.to_user(lower), model.to_user(upper)))
     return Progress(
         pulls=history.t,

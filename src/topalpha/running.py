@@ -120,10 +120,10 @@ class Watch:
         self._next = now + PERIOD
         before = self.paused
         self.obey()
-        if self.paused and not before:
-            self._next_proof = 0.0  # for whoever paused it to look at
         if self.session.history.t > 0:
-            self.look(now)
+            # Whoever paused it sees that at once, and what is proved the next time, however rarely that is computed.
+            self.look(now, quick=self.paused != before)
+            self._next_proof = 0.0 if self.paused and not before else self._next_proof
         else:
             self.begin()
         return "message" if self._ending and self.session.history.t > 0 else None
@@ -159,25 +159,27 @@ class Watch:
             self._next_proof = 0.0
             self.look(time.monotonic())
 
-    def look(self, now: float) -> None:
-        """Take a snapshot and show where the search is."""
-        progress = replace(self.progress(now), paused=self.paused)
+    def look(self, now: float, quick: bool = False) -> None:
+        """Take a snapshot and show where the search is; when it must be quick, with what was proved before."""
+        progress = replace(self.progress(now, quick), paused=self.paused)
         self.snapshot(progress)
         self._show(progress)
         for callback in self.running.callbacks:
             callback(progress)
 
-    def progress(self, now: float) -> Progress:
+    def progress(self, now: float, quick: bool = False) -> Progress:
         """Where the search is; the same as before as long as nothing happens."""
         history, before = self.session.history, self._latest
         seen = (history.t, history.in_flight, history.arms, self.session.told, int(self.session.stopped))
         # What is proved may take long to find where arms are many: a tenth of the time is spent on it, no more.
-        due = now >= self._next_proof
+        due = now >= self._next_proof and not quick
         if before is not None and seen == self._seen and (self._fresh or not due):
             return before
         found = survey(self.session, proved=due)
         if due:
-            self._next_proof = now + 10.0 * (time.monotonic() - now)
+            # The first time loads what proofs need, which says nothing about how long the next one will take.
+            taken = 0.0 if before is None else time.monotonic() - now
+            self._next_proof = now + 10.0 * taken
         elif before is not None and not self.session.stopped:
             found = replace(found, gap=before.gap, left=before.left, claims=before.claims)
         self._latest, self._seen, self._fresh = found, seen, due
