@@ -201,16 +201,18 @@ def test_what_is_proved_is_found_when_it_is_paused_and_not_again(path, watched, 
     session, watch = watched
     monkeypatch.setattr("topalpha.running.PERIOD", 0.0)
     surveyed = []
-    monkeypatch.setattr("topalpha.running.survey", lambda *given, **how: surveyed.append(how) or survey(*given, **how))
+    monkeypatch.setattr(
+        "topalpha.running.survey", lambda *given, **how: surveyed.append(how["proved"]) or survey(*given, **how)
+    )
     watch._next, watch._next_proof = 0.0, float("inf")
     watch()
-    assert (surveyed, state(path).progress["claims"]) == ([{"proved": False}], None)
+    assert (surveyed, state(path).progress["claims"]) == ([False], None)
     post(path, None, "pause")
     watch()
-    assert (surveyed, state(path).paused) == ([{"proved": False}], True), "that it is paused, it says before"
+    assert (surveyed, state(path).paused) == ([False], True), "that it is paused, it says before"
     for _ in range(3):
         watch()
-    assert surveyed == [{"proved": False}, {"proved": True}]
+    assert surveyed == [False, True]
     expected = [list(claim) for claim in proved_claims(session, strongest(session))]
     assert state(path).progress["claims"] == expected != []
 

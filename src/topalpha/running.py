@@ -108,6 +108,8 @@ class Watch:
         self._seen: tuple[int, ...] = ()
         self._known: list[tuple[int, int]] = []
         self._ending = False
+        #: Whether anyone reads the claims, which a line on a terminal does not show.
+        self._read = session.record is not None or bool(running.callbacks)
 
     def __call__(self) -> str | None:
         """Do what is due; a reason to end, if someone asked for that."""
@@ -175,7 +177,7 @@ class Watch:
         due = now >= self._next_proof and not quick
         if before is not None and seen == self._seen and (self._fresh or not due):
             return before
-        found = survey(self.session, proved=due)
+        found = survey(self.session, proved=due, curve=self._read)
         if due:
             # The first time loads what proofs need, which says nothing about how long the next one will take.
             taken = 0.0 if before is None else time.monotonic() - now
