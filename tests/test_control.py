@@ -197,18 +197,22 @@ def test_messages_that_came_before_the_run_are_not_for_it(path):
     assert resume(path, draw, reward, **QUIET).stopped
 
 
-def test_what_is_proved_is_found_at_once_when_it_is_paused_and_not_again(path, watched, monkeypatch):
+def test_what_is_proved_is_found_when_it_is_paused_and_not_again(path, watched, monkeypatch):
     session, watch = watched
     monkeypatch.setattr("topalpha.running.PERIOD", 0.0)
     surveyed = []
-    monkeypatch.setattr("topalpha.running.survey", lambda *given, **how: surveyed.append(how) or survey(*given, **how))
+    monkeypatch.setattr(
+        "topalpha.running.survey", lambda *given, **how: surveyed.append(how["proved"]) or survey(*given, **how)
+    )
     watch._next, watch._next_proof = 0.0, float("inf")
     watch()
-    assert (surveyed, state(path).progress["claims"]) == ([{"proved": False}], None)
+    assert (surveyed, state(path).progress["claims"]) == ([False], None)
     post(path, None, "pause")
+    watch()
+    assert (surveyed, state(path).paused) == ([False], True), "that it is paused, it says before"
     for _ in range(3):
         watch()
-    assert surveyed == [{"proved": False}, {"proved": True}]
+    assert surveyed == [False, True]
     expected = [list(claim) for claim in proved_claims(session, strongest(session))]
     assert state(path).progress["claims"] == expected != []
 
@@ -243,7 +247,7 @@ def test_a_pause_does_not_spend_seconds(how):
     budget = Budget(seconds=0.5)
     reason = run(session, calls, candidates=arms, new_candidate=calls.candidate, budget=budget, paused=held, **how)
     assert reason == "seconds"
-    assert 1.25 < time.monotonic() - begin < 2.0
+    assert 1.25 < time.monotonic() - begin < 4.0
 
 
 def test_before_the_first_reward_a_search_can_be_paused_and_an_end_waits_for_one(path):

@@ -90,8 +90,12 @@ class Progress:
         return " · ".join(["paused", *parts] if self.paused else parts)
 
 
-def survey(search: Search, *, proved: bool = True) -> Progress:
-    """The figures of a search that has at least one reward; without what is proved, which may take a while to find."""
+def survey(search: Search, *, proved: bool = True, curve: bool = True) -> Progress:
+    """The figures of a search that has at least one reward.
+
+    Without ``proved`` what is proved is left out, which may take a while to find; without ``curve`` the claims alone,
+    which take longest.
+    """
     history, algorithm, model = search.history, search.algorithm, search.model
     leader = search.best
     lower, upper = search.lower(leader), search.upper(leader)
@@ -101,16 +105,18 @@ def survey(search: Search, *, proved: bool = True) -> Progress:
     uppers = {arm: search.upper(arm) for arm in seen if arm != leader}
     unresolved = sum(bound > lower + algorithm.epsilon for bound in uppers.values()) + algorithm.arms - len(seen)
     gap, left = (0.0, 0) if search.stopped else (None, None)
-    if proved and not search.stopped and len(seen) == algorithm.arms:
-        claims = search.claims(leader)
+    complete = proved and not search.stopped and len(seen) == algorithm.arms
+    claims = search.claims(leader) if complete else None
+    if claims is not None:
         reached = claims[0].epsilon / abs(model.factor) if claims and claims[0].alpha == algorithm.alpha else math.inf
         gap = reached - algorithm.epsilon
         close = [arm for arm, bound in uppers.items() if bound > mean + 0.5 * algorithm.epsilon]
         left = remaining(sum(pulls[arm] for arm in (leader, *close)), reached / algorithm.epsilon)
-    curve = None
-    if proved:
+    pairs = None
+    if proved and curve:
         certified = leader if search.stopped else strongest(search)
-        curve = tuple((claim.alpha, claim.epsilon) for claim in proved_claims(search, certified))
+        known = claims if certified == leader else None  # finding them takes longest
+        pairs = tuple((claim.alpha, claim.epsilon) for claim in proved_claims(search, certified, known))
     low, high = sorted((model.to_user(lower), model.to_user(upper)))
     return Progress(
         pulls=history.t,
@@ -123,7 +129,7 @@ def survey(search: Search, *, proved: bool = True) -> Progress:
         gap=None if gap is None or math.isinf(gap) else gap * abs(model.factor),
         unresolved=0 if search.stopped else unresolved,
         left=left,
-        claims=curve,
+        claims=pairs,
     )
 
 

@@ -25,8 +25,10 @@ def strongest(search: Search) -> int:
     return best
 
 
-def proved_claims(search: Search, arm: int) -> list[Claim]:
+def proved_claims(search: Search, arm: int, claims: list[Claim] | None = None) -> list[Claim]:
     """What is proved about the arm and says something: an epsilon as wide as the range of means says nothing.
+
+    ``claims`` are what :meth:`Search.claims` says of the arm, if that was asked for before.
 
     Examples
     --------
@@ -40,7 +42,8 @@ def proved_claims(search: Search, arm: int) -> list[Claim]:
     if not algorithm.traits.covered or search.refutation:
         return []
     width = (algorithm.family.highest - algorithm.family.lowest) * abs(model.factor)
-    curve = [claim for claim in search.claims(arm) if claim.epsilon < width]
+    found = search.claims(arm) if claims is None else claims
+    curve = [claim for claim in found if claim.epsilon < width]
     if not search.stopped:
         return curve
     asked = Claim(algorithm.alpha, algorithm.epsilon * abs(model.factor))

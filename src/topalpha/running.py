@@ -108,6 +108,8 @@ class Watch:
         self._seen: tuple[int, ...] = ()
         self._known: list[tuple[int, int]] = []
         self._ending = False
+        #: Whether anyone reads the claims, which a line on a terminal does not show.
+        self._read = session.record is not None or bool(running.callbacks)
 
     def __call__(self) -> str | None:
         """Do what is due; a reason to end, if someone asked for that."""
@@ -120,10 +122,10 @@ class Watch:
         self._next = now + PERIOD
         before = self.paused
         self.obey()
-        if self.paused and not before:
-            self._next_proof = 0.0  # for whoever paused it to look at
         if self.session.history.t > 0:
-            self.look(now)
+            # Whoever paused it sees that at once, and what is proved the next time, however rarely that is computed.
+            self.look(now, quick=self.paused != before)
+            self._next_proof = 0.0 if self.paused and not before else self._next_proof
         else:
             self.begin()
         return "message" if self._ending and self.session.history.t > 0 else None
@@ -159,23 +161,23 @@ class Watch:
             self._next_proof = 0.0
             self.look(time.monotonic())
 
-    def look(self, now: float) -> None:
-        """Take a snapshot and show where the search is."""
-        progress = replace(self.progress(now), paused=self.paused)
+    def look(self, now: float, quick: bool = False) -> None:
+        """Take a snapshot and show where the search is; when it must be quick, with what was proved before."""
+        progress = replace(self.progress(now, quick), paused=self.paused)
         self.snapshot(progress)
         self._show(progress)
         for callback in self.running.callbacks:
             callback(progress)
 
-    def progress(self, now: float) -> Progress:
+    def progress(self, now: float, quick: bool = False) -> Progress:
         """Where the search is; the same as before as long as nothing happens."""
         history, before = self.session.history, self._latest
         seen = (history.t, history.in_flight, history.arms, self.session.told, int(self.session.stopped))
         # What is proved may take long to find where arms are many: a tenth of the time is spent on it, no more.
-        due = now >= self._next_proof
+        due = now >= self._next_proof and not quick
         if before is not None and seen == self._seen and (self._fresh or not due):
             return before
-        found = survey(self.session, proved=due)
+        found = survey(self.session, proved=due, curve=self._read)
         if due:
             # The first time loads what proofs need, which says nothing about how long the next one will take.
             taken = 0.0 if before is None else time.monotonic() - now
