@@ -12,7 +12,7 @@ from topalpha.ask_tell import Pull, Search
 from topalpha.certificate import Certificate, certify
 from topalpha.replay import fingerprint, replay
 from topalpha.task import Task
-from topalpha.validate import require
+from topalpha.validate import file_name, require
 
 if TYPE_CHECKING:
     from topalpha.storage import Record, Recording, Storage
@@ -68,6 +68,7 @@ class Session(Search):
             return cls(task)
         from topalpha.storage import Storage
 
+        file_name("storage", storage)
         with ExitStack() as stack:
             store: Storage = stack.enter_context(Storage(storage, durable=durable, interval=interval))
             config = {"task": task.to_dict(), "version": __version__, "code": None if code is None else dict(code)}
