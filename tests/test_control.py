@@ -201,8 +201,8 @@ def test_what_is_proved_is_found_at_once_when_it_is_paused_and_not_again(path, w
     session, watch = watched
     monkeypatch.setattr("topalpha.running.PERIOD", 0.0)
     surveyed = []
-    monkeypatch.setattr("topalpha.running.survey", lambda *given, **how: surveyed.append(how) or survey(*given, **how))
-    watch._next, watch._next_proof = 0.0, float("inf")
+    monkeypatch.setattr("topalpha.snapshots.survey", lambda one, **how: surveyed.append(how) or survey(one, **how))
+    watch._next, watch.snapshots.next_proof = 0.0, float("inf")
     watch()
     assert (surveyed, state(path).progress["claims"]) == ([{"proved": False}], None)
     post(path, None, "pause")

@@ -15,8 +15,9 @@ from topalpha.models import reward_model
 from topalpha.progress import LOGGER, Reporter
 from topalpha.result import Result
 from topalpha.rewards import RewardModel
-from topalpha.running import PERIOD, Running, Watch
+from topalpha.running import Running, Watch
 from topalpha.session import Session
+from topalpha.snapshots import PERIOD
 from topalpha.storage import StorageError
 from topalpha.task import Task
 from topalpha.validate import require
