@@ -227,3 +227,11 @@ def test_show_has_the_arms(path):
     for seen in (while_it_runs, at_the_end):
         assert seen.exit_code == 0
         assert "upper" in seen.stdout
+
+
+def test_the_last_snapshot_has_what_is_proved_however_soon_it_comes(path):
+    with Session.start(TASK, path) as session:
+        driven(session)
+        assert read(path).progress["claims"] is None
+        session.finish("stopped")
+    assert read(path).progress["claims"]
