@@ -61,7 +61,7 @@ def summary(results: dict[str, Any]) -> str:
     widths = ", ".join(f"{cost:,.0f} ({width} at a time)" for width, cost in results["widths"].items())
     lines = [
         f"`select` costs {each(lambda case: share(spent(case, ours) / spent(case, 'full evaluation')))} of what the "
-        f"rule \"full evaluation\" does in the four real cases, in the order below: {each(of_full)} evaluations. (That "
+        f'rule "full evaluation" does in the four real cases, in the order below: {each(of_full)} evaluations. (That '
         f"rule tries {rule('pool', 'full evaluation')['candidates']} candidates of a pool where `select` draws "
         f"{rule('pool', ours)['candidates']}, so that these shares are larger than the tables' for pools.) It is wrong "
         f"in at most {share(most)} of its choices there (upper ends of exact intervals); delta would allow 5%.",
