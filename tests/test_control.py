@@ -202,9 +202,9 @@ def test_what_is_proved_is_found_when_it_is_paused_and_not_again(path, watched, 
     monkeypatch.setattr("topalpha.running.PERIOD", 0.0)
     surveyed = []
     monkeypatch.setattr(
-        "topalpha.running.survey", lambda *given, **how: surveyed.append(how["proved"]) or survey(*given, **how)
+        "topalpha.snapshots.survey", lambda *given, **how: surveyed.append(how["proved"]) or survey(*given, **how)
     )
-    watch._next, watch._next_proof = 0.0, float("inf")
+    watch._next, watch.snapshots.next_proof = 0.0, float("inf")
     watch()
     assert (surveyed, state(path).progress["claims"]) == ([False], None)
     post(path, None, "pause")

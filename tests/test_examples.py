@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from topalpha import StorageError
+
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 DOCUMENTS = ("start", "tutorial", "choosing", "guarantee", "model_search", "boosting", "figures", "dashboard")
@@ -199,6 +201,19 @@ def same_pictures(drawn, kept):
         assert abs(new - old).mean() < 0.004, f"{one} is not what the page draws: python docs/figures/draw.py"
 
 
+def check_the_budget(search, X, y):
+    """What the page on model search says of a budget: that, and what little it proves if it is smaller yet."""
+    text, claims = (ROOT / "docs" / "model_search.md").read_text(encoding="utf-8"), search.certificate_.claims
+    assert search.certificate_.reason == "pulls"
+    assert claims[0].alpha == search.alpha
+    words = f"Here {search.n_fits_} fits do not prove {search.epsilon}. They prove {claims[0].epsilon:.2g}, and"
+    assert words in text
+    assert f"{search.n_candidates_} settings have no finite bounds before five fits each, and with less than" in text
+    assert f"with less than {5 * search.n_candidates_} fits the statement" in text
+    short = search.set_params(max_fits=5 * search.n_candidates_ - 1).fit(X, y)
+    assert short.certificate_.statement.endswith("Nothing is proved.")
+
+
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_blocks_of_python_run(name, compression, monkeypatch):
     """In order, in one namespace, with targets as printed. "needs X" in the info string: only where X is installed."""
@@ -213,6 +228,8 @@ def test_blocks_of_python_run(name, compression, monkeypatch):
     if name == "tutorial":
         assert space["certificate"].proved
         assert space["early"].certificate.reason in ("pulls", "stopped")
+    if name == "model_search":
+        check_the_budget(space["early"], space["X"], space["y"])
     if name == "figures":
         same_pictures(Path.cwd(), ROOT / "docs" / "figures")
 
@@ -284,5 +301,7 @@ def test_what_the_readme_shows_runs(monkeypatch, tmp_path, capsys):
     assert len(blocks) >= 5
     for block in blocks:
         exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
+    with pytest.raises(StorageError, match="resume goes on with the search of that name"):  # as its words say
+        exec(compile(blocks[0], "README.md", "exec"), {"__name__": "readme"})
     printed = capsys.readouterr().out
     assert printed.count("With probability at least 0.95") >= 5

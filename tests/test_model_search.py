@@ -527,13 +527,26 @@ def test_scores_outside_the_range_end_the_search():
         ({"epsilon": 0.0}, "epsilon must be positive and finite, got 0.0"),
         ({"delta": 0.0}, "delta must lie strictly between 0 and 1, got 0.0"),
         ({"splits": "mine"}, "splits must be one of own, shared, got 'mine'"),
-        ({"bounds": "laplace"}, "family must be one of"),
+        ({"bounds": "laplace"}, "bounds must be one of bernoulli,"),
+        ({"bounds": "gamma"}, "bounds must say its shape, got 'gamma'"),
+        ({"bounds": "range(1,0)"}, "bounds must have a finite range with lo below hi, got 'range(1,0)'"),
+        ({"bounds": None}, "bounds must be text, got None"),
+        ({"algorithm": "joint-lucb"}, "bounds must be one whose evidence joins that of other arms for joint-lucb"),
         ({"dither": -1.0}, "dither must be 'auto', 0 or a positive number, got -1.0"),
         ({"dither": 0.1, "bounds": "bernoulli"}, "dither must be 0 or 'auto' with these bounds, got 0.1"),
         ({"algorithm": "best"}, "algorithm must be one of"),
         ({"scoring": ["accuracy", "f1"]}, "scoring must be one metric"),
         ({"executor": "cloud"}, "executor must be threads, processes"),
-        ({"max_fits": 0}, "budget must leave time for one reward"),
+        ({"max_fits": 0}, "max_fits must be a whole number of at least 1, got 0"),
+        ({"max_fits": -1}, "max_fits must be a whole number of at least 1, got -1"),
+        ({"max_fits": 2.5}, "max_fits must be a whole number of at least 1, got 2.5"),
+        ({"max_seconds": 0}, "max_seconds must be positive, got 0"),
+        ({"max_seconds": "1 h"}, "max_seconds must be a real number, got '1 h'"),
+        ({"n_jobs": "a"}, "n_jobs must be None or a whole number other than 0, got 'a'"),
+        ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0, got 0"),
+        ({"n_jobs": True}, "n_jobs must be None or a whole number other than 0, got True"),
+        ({"storage": 3}, "storage must be the name of a file, got 3"),
+        ({"storage": b"search.db"}, "storage must be the name of a file, got b'search.db'"),
         ({"random_state": -1}, "random_state must be a whole number of at least 0, got -1"),
         ({"test_size": 60}, "test_size=60 should be"),
         ({"test_size": 1.5}, "test_size=1.5 should be"),
@@ -543,6 +556,13 @@ def test_bad_input(arguments, message):
     with pytest.raises(ValueError) as error:  # noqa: PT011 - the message is compared
         fitted({"mean": [0.0, 1.0]}, **arguments)
     assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize("arguments", [{"n_jobs": "a"}, {"max_fits": 0}, {"bounds": "laplace"}, {"max_seconds": -1}])
+def test_bad_input_leaves_no_file(arguments, tmp_path):
+    with pytest.raises(ValueError, match=f"{next(iter(arguments))} must"):
+        fitted({"mean": [0.0, 1.0]}, storage=tmp_path / "search.db", **arguments)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_empty_pool_is_an_error():

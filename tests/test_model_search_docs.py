@@ -44,8 +44,8 @@ def test_the_figure_and_the_words_are_those_of_the_search(tmp_path):
     search = json.loads((FOLDER / "search.json").read_text(encoding="utf-8"))
     figure.draw(search, tmp_path / "search.png")
     assert (tmp_path / "search.png").read_bytes()[:4] == b"\x89PNG"
-    quoted = re.sub(r"\n> ?", " ", PAGE[PAGE.index("> With probability") + 2 :].partition("\n\n")[0])
-    assert quoted in search["statement"]
+    quoted = re.sub(r"\n> ?", " ", PAGE.partition("The statement reads:\n\n> ")[2].partition("\n\n")[0])
+    assert quoted == search["statement"]
     assert figure.table(search) in PAGE
     own, shared = search["variants"]["the default"], search["variants"]['`splits="shared"`']
     assert max(own) < min(shared)

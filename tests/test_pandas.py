@@ -9,6 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from topalpha import search, select
 from topalpha.sklearn import BanditAdaBoostClassifier, TopAlphaSearchCV
 
 pandas = pytest.importorskip("pandas")
@@ -18,6 +19,26 @@ FRAME = pandas.DataFrame(X, columns=["sepal length", "sepal width", "petal lengt
 NAMES = pandas.Series(np.array(["setosa", "versicolor", "virginica"])[Y])
 TARGET = {"alpha": 0.3, "epsilon": 0.2, "delta": 0.1, "random_state": 0}
 SETTINGS = {"var_smoothing": loguniform(1e-9, 1e3)}
+
+
+@pytest.mark.parametrize(
+    "examples", [FRAME, FRAME.set_axis(range(4), axis=1), FRAME["sepal width"]], ids=["named", "numbered", "series"]
+)
+def test_examples_are_had_by_place_and_not_by_label(examples):
+    words = "must be a list: of a data frame its rows, such as frame.to_dict('records'), got "
+    kind = type(examples).__name__
+    with pytest.raises(ValueError) as error:  # noqa: PT011 - the message is compared
+        select([1, 2], examples, lambda candidate, example: True)
+    assert str(error.value) == f"examples {words}{kind!r}"
+    with pytest.raises(ValueError) as error:  # noqa: PT011
+        search([1, 2], lambda candidate, item: 1.0, items=examples)
+    assert str(error.value) == f"items {words}{kind!r}"
+
+
+def test_the_rows_of_a_frame_are_examples():
+    rows = FRAME.to_dict("records")
+    chosen = select([2.0, 5.0, 9.0], rows, lambda least, row: row["sepal length"] > least, epsilon=0.2)
+    assert chosen.candidate == 2.0
 
 
 def test_boosting_on_a_frame_is_boosting_on_its_numbers():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import logging
+import re
 import signal
 import sqlite3
 import statistics
@@ -268,9 +269,23 @@ def test_storage_that_cannot_be_written_is_refused_before_anything_is_evaluated(
     assert verify(path).pulls == 40, "to read it is enough"
 
 
+def test_what_cannot_name_a_file_is_refused():
+    for wrong in (3, b"searches.db", ["searches.db"], True):
+        words = f"must be the name of a file, got {re.escape(repr(wrong))}"
+        for call in (
+            lambda file: search(draw, reward, **EASY, storage=file),
+            lambda file: Session.start(Task(0.2, 0.2, 0.1), storage=file),
+        ):
+            with pytest.raises(ValueError, match=f"^storage {words}$"):
+                call(wrong)
+        for call in (lambda file: resume(file, draw, reward, **QUIET), Session.resume, read, verify):
+            with pytest.raises(ValueError, match=f"^path {words}$"):
+                call(wrong)
+
+
 def test_a_name_that_is_taken_is_refused(path):
     search(draw, reward, **EASY, storage=path, pulls=40)
-    with pytest.raises(StorageError, match=r"name must be new in .*, got 'search'"):
+    with pytest.raises(StorageError, match=r"name must be new in .*, got 'search' \(resume goes on with"):
         search(draw, reward, **EASY, storage=path)
     assert search(draw, reward, **EASY, storage=path, name="second", pulls=40).pulls == 40
     assert verify(path, "search").digest == verify(path, "second").digest

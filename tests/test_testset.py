@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -354,18 +355,22 @@ def says(words, call):
 
 def test_bad_input_gets_one_sentence():
     candidates, examples, evaluate = table_of("10", "01")
-    says("candidates must be a function or a list of candidates, got []", lambda: select([], examples, evaluate))
+    says("candidates must not be empty, got []", lambda: select([], examples, evaluate))
     says("candidates must be a function or a list of candidates, got 'ab'", lambda: select("ab", examples, evaluate))
     says("candidates must be a function or a list of candidates, got {1}", lambda: select({1}, examples, evaluate))
     says("examples must not be empty, got []", lambda: select(candidates, [], evaluate))
     says("examples must be a list, got 'ab'", lambda: select(candidates, "ab", evaluate))
     says("examples must be a list, got {}", lambda: select(candidates, {}, evaluate))
+    says("examples must be a list, got {1}", lambda: select(candidates, {1}, evaluate))
     says("evaluate must be a function, got None", lambda: select(candidates, examples, None))
     says("evaluate must take (candidate, example) or", lambda: select(candidates, examples, lambda one: True))
     says("alpha must lie strictly between 0 and 1, got 1.0", lambda: select(candidates, examples, evaluate, alpha=1.0))
     says("algorithm must be one of cc-lucb", lambda: select(candidates, examples, evaluate, algorithm="kl-lucb"))
     says("epsilon must be positive", lambda: select(candidates, examples, evaluate, epsilon=0.0))
     says("storage must name a file where resume is set", lambda: select(candidates, examples, evaluate, resume=True))
+    for resume in (False, True):
+        call = partial(select, candidates, examples, evaluate, storage=3, resume=resume)
+        says("storage must be the name of a file, got 3", call)
     with pytest.raises(TypeError, match="unexpected keyword argument 'alfa'"):
         select(candidates, examples, evaluate, alfa=0.1)
     with pytest.raises(TypeError, match="unexpected keyword argument 'alfa'"):

@@ -15,8 +15,9 @@ from topalpha.models import reward_model
 from topalpha.progress import LOGGER, Reporter
 from topalpha.result import Result
 from topalpha.rewards import RewardModel
-from topalpha.running import PERIOD, Running, Watch
+from topalpha.running import Running, Watch
 from topalpha.session import Session
+from topalpha.snapshots import PERIOD
 from topalpha.storage import StorageError
 from topalpha.task import Task
 from topalpha.validate import require
@@ -88,9 +89,10 @@ def proceed(
 ) -> tuple[Session, Calls]:
     """A session that was recorded, and what evaluates its pulls; as many candidates and items as it had."""
     session = Session.resume(path, name, allow_pickle=allow_pickle, durable=durable, interval=interval)
-    task, size = session.task, 0 if items is None else len(items)
+    task = session.task
     try:
         calls = Calls(draw, pull, seed=task.seed, items=items)
+        size = 0 if items is None else len(items)
         require(calls.pool == task.pool, "draw", f"give {task.pool or 'an endless number of'} candidates", calls.pool)
         require(size == task.items, "items", f"be {task.items or 'none'}, as recorded", size)
     except ValueError:

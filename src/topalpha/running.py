@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from topalpha.core import SUM
 from topalpha.execution import Budget
 from topalpha.progress import LOGGER, Progress, survey
 from topalpha.session import Session
+from topalpha.snapshots import PERIOD, Snapshots
 from topalpha.storage import CONTINUE, PAUSE, STOP
 
-#: Snapshots, callbacks and control messages are looked after this often, in seconds.
-PERIOD = 0.4
+#: What is proved may take long to find where arms are many: this part of the time is spent on it, no more.
+PROVING = 0.1
 
 
 @dataclass(frozen=True)
@@ -102,14 +102,11 @@ class Watch:
         self.paused = False
         self._show = show
         self._next = time.monotonic() + PERIOD
-        self._next_proof = self._next
-        self._latest: Progress | None = None
-        self._fresh = False
-        self._seen: tuple[int, ...] = ()
-        self._known: list[tuple[int, int]] = []
         self._ending = False
-        #: Whether anyone reads the claims, which a line on a terminal does not show.
-        self._read = session.record is not None or bool(running.callbacks)
+        session.snapshots = None  # they are taken here
+        read = session.record is not None or bool(running.callbacks)
+        self.snapshots = Snapshots(session, session.record, PROVING, curve=read)
+        self.snapshots.next_proof = self._next
 
     def __call__(self) -> str | None:
         """Do what is due; a reason to end, if someone asked for that."""
@@ -125,7 +122,8 @@ class Watch:
         if self.session.history.t > 0:
             # Whoever paused it sees that at once, and what is proved the next time, however rarely that is computed.
             self.look(now, quick=self.paused != before)
-            self._next_proof = 0.0 if self.paused and not before else self._next_proof
+            if self.paused and not before:
+                self.snapshots.next_proof = 0.0
         else:
             self.begin()
         return "message" if self._ending and self.session.history.t > 0 else None
@@ -148,7 +146,7 @@ class Watch:
         if record is None:
             return
         if history.t > 0:
-            self.snapshot(survey(self.session, proved=False))
+            self.snapshots.write(survey(self.session, proved=False))
         elif self.paused:
             record.snapshot([], {"pulls": 0, "in_flight": history.in_flight, "arms": history.arms, "paused": True})
         else:
@@ -158,51 +156,13 @@ class Watch:
         """The state at the end, whenever the one before was shown."""
         self.paused = False
         if self.session.history.t > 0:
-            self._next_proof = 0.0
+            self.snapshots.next_proof = 0.0
             self.look(time.monotonic())
 
     def look(self, now: float, quick: bool = False) -> None:
         """Take a snapshot and show where the search is; when it must be quick, with what was proved before."""
-        progress = replace(self.progress(now, quick), paused=self.paused)
-        self.snapshot(progress)
+        progress = replace(self.snapshots.progress(now, quick), paused=self.paused)
+        self.snapshots.write(progress)
         self._show(progress)
         for callback in self.running.callbacks:
             callback(progress)
-
-    def progress(self, now: float, quick: bool = False) -> Progress:
-        """Where the search is; the same as before as long as nothing happens."""
-        history, before = self.session.history, self._latest
-        seen = (history.t, history.in_flight, history.arms, self.session.told, int(self.session.stopped))
-        # What is proved may take long to find where arms are many: a tenth of the time is spent on it, no more.
-        due = now >= self._next_proof and not quick
-        if before is not None and seen == self._seen and (self._fresh or not due):
-            return before
-        found = survey(self.session, proved=due, curve=self._read)
-        if due:
-            # The first time loads what proofs need, which says nothing about how long the next one will take.
-            taken = 0.0 if before is None else time.monotonic() - now
-            self._next_proof = now + 10.0 * taken
-        elif before is not None and not self.session.stopped:
-            found = replace(found, gap=before.gap, left=before.left, claims=before.claims)
-        self._latest, self._seen, self._fresh = found, seen, due
-        return found
-
-    def snapshot(self, progress: Progress) -> None:
-        """Write down the figures of arms that changed since the last snapshot."""
-        record, session = self.session.record, self.session
-        if record is None:
-            return
-        history, model = session.history, session.model
-        rows: list[tuple[int, int, float | None, float, float, int]] = []
-        for arm in range(history.arms):
-            counts = (history.pulls[arm], history.pending[arm])
-            if arm < len(self._known) and self._known[arm] == counts:
-                continue
-            if counts[0]:
-                low, high = sorted((model.to_user(session.lower(arm)), model.to_user(session.upper(arm))))
-                rows.append((arm, counts[0], model.to_user(history.stats[SUM][arm] / counts[0]), low, high, counts[1]))
-            else:
-                ends = sorted((model.to_user(session.model.family.lowest), model.to_user(session.model.family.highest)))
-                rows.append((arm, 0, None, ends[0], ends[1], counts[1]))
-        record.snapshot(rows, progress.to_dict())
-        self._known = [(history.pulls[arm], history.pending[arm]) for arm in range(history.arms)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,9 @@ from topalpha import __version__
 from topalpha.ask_tell import Pull, Search
 from topalpha.certificate import Certificate, certify
 from topalpha.replay import fingerprint, replay
+from topalpha.snapshots import Snapshots
 from topalpha.task import Task
-from topalpha.validate import require
+from topalpha.validate import file_name, require
 
 if TYPE_CHECKING:
     from topalpha.storage import Record, Recording, Storage
@@ -23,6 +25,9 @@ RUNNING = "running"
 
 class Session(Search):
     """A search made from a :class:`Task`; in a file, if it was started with one.
+
+    In a file it also leaves its figures, about twice a second while rewards are told, for ``topalpha show`` and the
+    dashboard. Messages that others post to it are for whoever drives it to obey.
 
     Examples
     --------
@@ -43,6 +48,8 @@ class Session(Search):
         super().__init__(task.design(), task.seed, model=task.model)
         self.task = task
         self.record = record
+        #: What takes snapshots at :meth:`tell`; None without a file, or where whoever drives the search takes them.
+        self.snapshots: Snapshots | None = None
         #: Which version of the package began it.
         self.version = version
         #: By arm, as far as :meth:`keep` was told.
@@ -68,11 +75,12 @@ class Session(Search):
             return cls(task)
         from topalpha.storage import Storage
 
+        file_name("storage", storage)
         with ExitStack() as stack:
             store: Storage = stack.enter_context(Storage(storage, durable=durable, interval=interval))
             config = {"task": task.to_dict(), "version": __version__, "code": None if code is None else dict(code)}
-            session = cls(task, store.create(name, config, pickle=pickle))
-            session.journal = session.record
+            session = cls(task)
+            session._write_to(store.create(name, config, pickle=pickle))
             session._stack = stack.pop_all()
         return session
 
@@ -95,8 +103,7 @@ class Session(Search):
             record = store.open(name)
             recording = record.recording()
             session = cls.replayed(recording, allow_pickle)
-            session.record = record
-            session.journal = record
+            session._write_to(record)
             if recording.status not in ("stopped", RUNNING):
                 record.finish(RUNNING, None)
             session._stack = stack.pop_all()
@@ -124,6 +131,14 @@ class Session(Search):
         """Let go of the file."""
         self._stack.close()
 
+    def tell(self, pull: Pull, reward: float) -> None:  # noqa: D102 - as in Search
+        super().tell(pull, reward)
+        self._show()
+
+    def tell_many(self, rewards: Iterable[tuple[Pull, float]]) -> None:  # noqa: D102 - as in Search
+        super().tell_many(rewards)
+        self._show()
+
     def keep(self, arm: int, candidate: Any) -> None:
         """Remember the candidate of the next arm, before its first reward is told."""
         require(arm == len(self.candidates), "arm", f"be the next one, {len(self.candidates)}", arm)
@@ -149,9 +164,21 @@ class Session(Search):
     def finish(self, reason: str) -> Certificate:
         """The certificate at the end, written down if there is a file."""
         certificate = self.certificate(reason)
+        if self.snapshots is not None:
+            self.snapshots.take(last=True)
         if self.record is not None:
             self.record.finish(certificate.reason, certificate.to_dict())
         return certificate
+
+    def _show(self) -> None:
+        """A snapshot, where one is due."""
+        if self.snapshots is not None and time.monotonic() >= self.snapshots.due and not self.stopped:
+            self.snapshots.take()
+
+    def _write_to(self, record: Record) -> None:
+        """Write everything down from now on."""
+        self.record = self.journal = record
+        self.snapshots = Snapshots(self, record)
 
 
 def recorded_task(config: Mapping[str, Any]) -> Task:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable
 
 
@@ -84,6 +85,22 @@ def real(name: str, value: float) -> float:
         raise ValueError(f"{name} must be a real number, got {value!r}") from None
     require(not math.isnan(number), name, "be a real number", value)
     return number
+
+
+def file_name(name: str, value: str | os.PathLike[str]) -> str:
+    """Return ``value`` as text if it can name a file: text, or a path as of pathlib.
+
+    Examples
+    --------
+    >>> file_name("storage", "searches.db")
+    'searches.db'
+    >>> file_name("storage", 3)
+    Traceback (most recent call last):
+    ValueError: storage must be the name of a file, got 3
+    """
+    text = os.fspath(value) if isinstance(value, str | os.PathLike) else value
+    require(isinstance(text, str), name, "be the name of a file", value)
+    return text
 
 
 def choice(name: str, value: str, allowed: Iterable[str]) -> str:

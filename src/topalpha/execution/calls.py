@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -180,7 +180,8 @@ class Calls:
         listed = isinstance(draw, (Sequence, np.ndarray)) and not isinstance(draw, (str, bytes))
         require(listed or callable(draw), drawing, "be a function or a list of candidates", draw)
         require(callable(pull), pulling, "be a function", pull)
-        require(items is None or len(items) > 0, many, "not be empty", items)
+        if items is not None:
+            _check_items(many, items)
         self.draw, self.pull = draw, pull
         #: How many candidates there are; 0 if there is no end of them.
         self.pool = len(draw) if listed else 0
@@ -188,7 +189,7 @@ class Calls:
         self.asynchronous = _asynchronous(pull)
         self._draw_rng = ""
         if listed:
-            require(self.pool > 0, drawing, "be a function or a list of candidates", draw)
+            require(self.pool > 0, drawing, "not be empty", draw)
         else:
             require(not _asynchronous(draw), drawing, "be a plain function", draw)
             self._draw_rng = _wants_generator(drawing, draw, ())
@@ -224,6 +225,16 @@ class Calls:
             arguments += (self.items[int(self.order(pull.arm)[pull.number])],)
         key = (self.seed, _PULL, pull.arm, pull.number) if self._pull_rng else None
         return Evaluation(self.pull, arguments, key, self._pull_rng == "keyword")
+
+
+def _check_items(name: str, items: Any) -> None:
+    """Raise unless items can be had by their places, 0, 1, ..."""
+    # What pandas holds is had by labels, which may be others than the places, or be the names of columns.
+    condition = "be a list: of a data frame its rows, such as frame.to_dict('records')"
+    require(not hasattr(items, "iloc"), name, condition, type(items).__name__)
+    listed = hasattr(items, "__len__") and hasattr(items, "__getitem__") and not isinstance(items, Mapping)
+    require(listed, name, "be a list", items)
+    require(len(items) > 0, name, "not be empty", items)
 
 
 def _asynchronous(function: Any) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pickle import PicklingError
 from typing import Any
@@ -19,14 +20,14 @@ from sklearn.utils.multiclass import type_of_target
 from topalpha.algorithms import default_for
 from topalpha.driving import begin, proceed
 from topalpha.execution import Calls
-from topalpha.models import reward_model
+from topalpha.models import Model, reward_model
 from topalpha.running import Running
 from topalpha.session import Session
 from topalpha.sklearn.settings import Grid, Sampler, by_value, in_words, parts, without_addresses
 from topalpha.sklearn.split_score import SplitScore
 from topalpha.storage import names
 from topalpha.task import Task
-from topalpha.validate import choice, int_like, positive, real, require, whole
+from topalpha.validate import choice, file_name, int_like, positive, real, require, whole
 
 #: Whether every setting has splits of its own, or split k is the same for all.
 SPLITS = ("own", "shared")
@@ -38,8 +39,9 @@ NORMAL_OPTIONS = {"delta_u": 0.3}
 
 def prepared(search: Any, scorer: Any, X: Any, y: Any, params: Mapping[str, Any]) -> SplitScore:
     """What evaluates a setting once; raises what scikit-learn would about the data."""
+    _check_running(search)
     require("groups" not in params, "groups", "not be given: splits are of rows, not of groups", "some")
-    model = reward_model(NORMAL if search.bounds == "normal" else search.bounds)
+    model = _model(search.bounds)
     number = search.error_score == "raise" or math.isfinite(real("error_score", search.error_score))
     require(number, "error_score", "be 'raise' or a finite number", search.error_score)
     if y is None and get_tags(search.estimator).target_tags.required:
@@ -66,6 +68,38 @@ def prepared(search: Any, scorer: Any, X: Any, y: Any, params: Mapping[str, Any]
         pull.check(float(pull.error_score))
     held_out = len(pull.split(default_rng(0))[1])  # raises where there is nothing to split
     return replace(pull, dither=_dither(search, pull, held_out))
+
+
+def _check_running(search: Any) -> None:
+    """Raise if what says where fits run, and for how long, cannot be meant; before there is a file."""
+    if search.n_jobs is not None:
+        number = int_like(search.n_jobs) and not isinstance(search.n_jobs, bool) and search.n_jobs != 0
+        require(number, "n_jobs", "be None or a whole number other than 0", search.n_jobs)
+    if search.max_fits is not None:
+        whole("max_fits", search.max_fits)
+    if search.max_seconds is not None:
+        require(real("max_seconds", search.max_seconds) > 0.0, "max_seconds", "be positive", search.max_seconds)
+    if search.storage is not None:
+        file_name("storage", search.storage)
+
+
+def _model(bounds: Any) -> Model:
+    """What is assumed about scores."""
+    require(isinstance(bounds, str), "bounds", "be text", bounds)
+    with _called_bounds():
+        return reward_model(NORMAL if bounds == "normal" else bounds)
+
+
+@contextmanager
+def _called_bounds() -> Iterator[None]:
+    """Errors about a family speak of bounds, which is what it is called here."""
+    try:
+        yield
+    except ValueError as error:
+        words = str(error)
+        if not words.startswith("family "):
+            raise
+        raise ValueError("bounds" + words.removeprefix("family")) from None
 
 
 def count_rows(X: Any) -> int:
@@ -149,7 +183,8 @@ def opened(search: Any, draw: Grid | Sampler, pull: SplitScore) -> tuple[Session
         "seed": seed,
         "about": law_in_words(search, draw, pull),
     }
-    task = Task(**target, pool=len(draw) if isinstance(draw, Grid) else 0)
+    with _called_bounds():
+        task = Task(**target, pool=len(draw) if isinstance(draw, Grid) else 0)
     shareable = not (pull.shared and task.design().traits.independent)
     require(shareable, "algorithm", "be one that allows for shared splits, such as lucb++", search.algorithm)
     if search.storage is None:

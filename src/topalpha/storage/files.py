@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from topalpha.storage.errors import BROKEN, SOUND, StorageError, explained, refusal
 from topalpha.storage.schema import APPLICATION, OLDEST_SQLITE, VERSION, image
+from topalpha.validate import file_name
 
 Answer = TypeVar("Answer")
 
@@ -31,7 +32,7 @@ def resolve(path: str | os.PathLike[str]) -> str:
     >>> resolve("folder/../searches.db") == os.path.join(os.path.realpath("."), "searches.db")
     True
     """
-    name = os.path.realpath(os.fspath(path))
+    name = os.path.realpath(file_name("path", path))
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         needed = ".".join(map(str, OLDEST_SQLITE))
         raise StorageError(f"SQLite must be version {needed} or later, got {sqlite3.sqlite_version}")

@@ -17,7 +17,7 @@ from topalpha.storage import names, read
 from topalpha.task import Task
 from topalpha.testset.identity import digest
 from topalpha.testset.selection import Selection, selection_of
-from topalpha.validate import choice, require
+from topalpha.validate import choice, file_name, require
 
 #: Algorithms that know test sets and say beforehand how many candidates they draw. The first is used where none is
 #: named: it costs no more on a test set, draws fewer candidates, and a slow remote call holds up no other candidate.
@@ -202,9 +202,7 @@ def _asked(
     on_error: str = "raise",
 ) -> tuple[Task, Calls]:
     """What is looked for, and what evaluates it."""
-    listed = hasattr(examples, "__len__") and hasattr(examples, "__getitem__")
-    listed = listed and not isinstance(examples, str | bytes | Mapping)
-    require(listed, "examples", "be a list", examples)
+    require(not isinstance(examples, str | bytes), "examples", "be a list", examples)
     pool = 0 if callable(candidates) or not hasattr(candidates, "__len__") else len(candidates)
     return prepare(
         candidates,
@@ -236,6 +234,7 @@ def _session(
     require(storage is not None or not resume, "storage", "name a file where resume is set", storage)
     if storage is None:
         return Session.start(task)
+    file_name("storage", storage)
     listed = calls.draw if calls.pool > 0 else ()
     own = {"examples": digest("examples", calls.items or ()), "candidates": digest("candidates", listed)}
     if not (resume and _holds(storage, name)):
