@@ -6,7 +6,7 @@ import logging
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Any
@@ -111,7 +111,8 @@ def survey(search: Search, *, proved: bool = True, curve: bool = True) -> Progre
         reached = claims[0].epsilon / abs(model.factor) if claims and claims[0].alpha == algorithm.alpha else math.inf
         gap = reached - algorithm.epsilon
         close = [arm for arm, bound in uppers.items() if bound > mean + 0.5 * algorithm.epsilon]
-        left = remaining(sum(pulls[arm] for arm in (leader, *close)), reached / algorithm.epsilon)
+        most = algorithm.family.capacity
+        left = remaining([pulls[arm] for arm in (leader, *close)], reached / algorithm.epsilon, most)
     pairs = None
     if proved and curve:
         certified = leader if search.stopped else strongest(search)
@@ -133,17 +134,26 @@ def survey(search: Search, *, proved: bool = True, curve: bool = True) -> Progre
     )
 
 
-def remaining(pulls: int, ratio: float) -> int | None:
-    """About how many pulls are left, when ``pulls`` of the arms in question prove ``ratio`` times epsilon.
+def remaining(pulls: Sequence[int], ratio: float, most: float = math.inf) -> int | None:
+    """About how many pulls are left, when these pulls of the arms in question prove ``ratio`` times epsilon.
 
-    What is proved narrows with the square root of the pulls.
+    What is proved narrows with the square root of the pulls N of each; on a finite test set, of which an arm sees
+    ``most`` items at the most, with that of 1/N - 1/most.
 
     Examples
     --------
-    >>> remaining(100, 2.0), remaining(100, 0.9), remaining(100, math.inf)
+    >>> remaining([60, 40], 2.0), remaining([60, 40], 0.9), remaining([60, 40], math.inf)
     (300, 0, None)
+    >>> remaining([60, 40], 2.0, 68), remaining([68], 2.0, 68)
+    (24, 0)
     """
-    return None if math.isinf(ratio) else round(max(0.0, pulls * (ratio * ratio - 1.0)))
+    if math.isinf(ratio):
+        return None
+    total = 0.0
+    for one in pulls:
+        narrow = 1.0 / most + (1.0 / one - 1.0 / most) / max(ratio, 1.0) ** 2
+        total += 1.0 / narrow - one
+    return round(total)
 
 
 class Reporter:
