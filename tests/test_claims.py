@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom, hypergeom
 
-from topalpha import Search, claims, design
+from topalpha import PassFail, Search, claims, design
+from topalpha import search as find
 from topalpha.algorithms import joint_claims
 from topalpha.claims import rank_claims, rank_level, target_claim
 from topalpha.core import Claim
@@ -204,3 +205,42 @@ def test_larger_alphas_share_what_is_left():
     assert joint_claims.larger_alphas(0.05) == [0.1, 0.2, 0.4, 0.8]
     assert joint_claims.larger_alphas(0.5) == []
     assert beta.ppf(1.0 - rank_level(1, 0.09), 1, 60) == pytest.approx(1.0 - (0.95 * 0.09) ** (1.0 / 60.0))
+
+
+COSTS = {
+    "exponential(2)": lambda mean, rng: rng.exponential(mean),
+    "gamma(2,2)": lambda mean, rng: rng.gamma(2.0, mean / 2.0),
+    "poisson(2)": lambda mean, rng: float(rng.poisson(mean)),
+    "bernoulli": lambda mean, rng: float(rng.random() < mean),
+}
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("algorithm", ["joint-lucb", "joint-one-phase"])
+@pytest.mark.parametrize("family", COSTS)
+def test_the_worst_that_a_cost_may_be_is_no_less_than_it_is(family, algorithm):
+    wrong, runs = 0, 15
+    for seed in range(runs):
+        result = find(
+            lambda rng: 0.1 + 0.9 * rng.random(),
+            COSTS[family],
+            alpha=0.2,
+            epsilon=0.5,
+            delta=0.05,
+            family=family,
+            minimise=True,
+            algorithm=algorithm,
+            seed=seed,
+            progress="none",
+        )
+        at_worst = result.certificate.at_worst
+        wrong += at_worst is not None and at_worst < result.candidate
+    assert binom.sf(wrong - 1, runs, 0.05) > 1e-6, wrong
+
+
+def test_the_score_on_all_items_is_known():
+    search = Search(design("joint-lucb", 0.4, 0.05, 0.2, PassFail(5)), seed=0)
+    while (pull := search.ask()) is not None:
+        search.tell(pull, float(pull.arm == 1 and pull.number < 4))
+    assert search.history.pulls[1] == 5
+    assert search.lower(1) == 0.8

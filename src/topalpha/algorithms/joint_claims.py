@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from topalpha.claims import FIRST_SHARE
 from topalpha.confidence.base import PLACE, UPPER
-from topalpha.core import Claim, History
+from topalpha.core import SUM, Claim, History
 from topalpha.joint import certificate, joined, leader_evidence
 from topalpha.theory.pool import log_all_fail
 from topalpha.tournament import rebuild, runner_up
@@ -39,9 +39,14 @@ def leader_lower(algorithm: Joint, history: History, memory: Any, arm: int) -> f
         evidence = leader_evidence(algorithm, history, memory, arm, mean + algorithm.epsilon)
         return algorithm.log_leader + evidence >= 0.0
 
-    high = history.stats[0][arm] / history.pulls[arm] + algorithm.epsilon
-    if excluded(high):  # even this is: rewards since registration were far above those before, or every item was seen
-        return min(high, algorithm.family.highest)
+    highest, mean = algorithm.family.highest, history.stats[SUM][arm] / history.pulls[arm]
+    if history.pulls[arm] >= algorithm.family.capacity:
+        return mean  # every item was seen
+    # No mean lies above the highest there is, so that nothing excludes it; and rewards that it cannot give make any
+    # ratio against it infinite: that speaks for means below it.
+    high = min(mean + algorithm.epsilon, highest)
+    if high < highest and excluded(high):  # even this is: rewards since registration were far above those before
+        return high
     step = algorithm.epsilon
     low = max(high - step, lowest)
     while low > lowest and not excluded(low):
