@@ -59,7 +59,7 @@ rivals: $(STAMP)
 model-search: rivals ## Compare the search for models with those that people use
 	@$(BIN)/python studies/model_search.py
 
-boosting: rivals ## Compare boosting by bandits with others, about twenty minutes
+boosting: rivals ## Compare boosting by bandits with others, about half an hour
 	@$(BIN)/python studies/boosting.py
 
 clean: ## Remove everything that can be built again
