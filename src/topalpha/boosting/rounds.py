@@ -175,7 +175,6 @@ def next_stump(data: WeightedRows, asking: Asking, gamma: float) -> tuple[Stump,
         found = asking.ask(data, gamma, share * asking.delta, asking.max_pulls - pulls)
         pulls, arms = pulls + found.pulls, arms + found.arms
         stump, error, proved = found.stump, 1.0, False
-        known += found.known
         if asking.refutes(found):
             refuted.append(gamma)
         elif found.stopped:
@@ -183,6 +182,7 @@ def next_stump(data: WeightedRows, asking: Asking, gamma: float) -> tuple[Stump,
             proved = _edge(data, error) >= asking.least(gamma)
         if proved:
             break
+        known += found.known()
         if pulls >= asking.max_pulls:
             known.sort(key=lambda one: one[0], reverse=True)
             stump = min((one for _, one in known[:REMEMBERED]), key=data.error)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,8 +61,8 @@ class Stump(NamedTuple):
 class Found(NamedTuple):
     """How a search ended: with which stump, whether its stopping rule was met, in which state, and at what cost.
 
-    ``known`` are the stumps that look most like better than guessing, each with its score: how many standard deviations
-    of a guess its mean reward lies above that of guessing. It proves nothing.
+    ``known()`` are the stumps that look most like better than guessing, each with its score: how many standard
+    deviations of a guess its mean reward lies above that of guessing. It proves nothing.
     """
 
     stump: Stump
@@ -69,7 +70,7 @@ class Found(NamedTuple):
     state: tuple[float, ...]
     arms: int
     pulls: int
-    known: tuple[tuple[float, Stump], ...] = ()
+    known: Callable[[], tuple[tuple[float, Stump], ...]]
 
 
 class WeightedRows(ABC):
@@ -118,7 +119,7 @@ class WeightedRows(ABC):
         history = run.history
         state = tuple(float(number) for number in history.state)
         stump = self.stump(world, run.recommend())
-        return Found(stump, status == STOPPED, state, history.arms, history.t, self.known(world, history))
+        return Found(stump, status == STOPPED, state, history.arms, history.t, partial(self.known, world, history))
 
     def known(self, world: Any, history: History) -> tuple[tuple[float, Stump], ...]:
         """The stumps that look most like better than guessing, with their scores."""
