@@ -6,9 +6,9 @@ part and leaves the others' figures.
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -137,8 +137,13 @@ PARTS = {
 
 def main() -> None:
     """Run the parts named on the command line, or all of them."""
+    parser = argparse.ArgumentParser(description="The benchmarks, written to benchmarks/results.json.")
+    parser.add_argument("part", nargs="*", help=f"{', '.join(PARTS)}; all of them unless given")
+    parts = parser.parse_args().part
+    if unknown := [part for part in parts if part not in PARTS]:
+        parser.error(f"part must be one of {', '.join(PARTS)}, got {', '.join(unknown)}")
     kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    for part in sys.argv[1:] or list(PARTS):
+    for part in parts or list(PARTS):
         kept[part] = PARTS[part]()
         RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
         print(part, json.dumps(kept[part], indent=1), flush=True)

@@ -3,6 +3,7 @@
     python studies/boosting.py            # all of it
     python studies/boosting.py --quick    # small settings, into build/boosting; the page stays as it is
     python studies/boosting.py --page     # the page and its pictures again, from what is in docs/boosting
+    python studies/boosting.py --part real  # this part again; the others as they are
 
 Every method has one thread. Compiled code is compiled, or loaded from its cache, before the clock starts.
 """
@@ -13,6 +14,7 @@ import argparse
 import contextlib
 import ctypes
 import json
+import os
 import platform
 import time
 from collections.abc import Iterable
@@ -23,11 +25,10 @@ from typing import Any, NamedTuple
 import boosting_figures
 import boosting_report
 import numpy as np
+from boosting_curves import Limit, Method
 from boosting_data import Task, generated, real
 from boosting_lazy import LAZY, image_task
-from boosting_methods import ALL, ONCE, Limit, Method
-from boosting_passes import reweigh
-from boosting_rivals import Exhaustive, Presorted
+from boosting_methods import ALL, ONCE, WHOLE
 from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -75,21 +76,23 @@ FULL = Plan(
 QUICK = Plan((Size(300, 1, 0.2), Size(3_000, 2, 0.3)), Size(0, 1, 0.2), (Size(300, 1, 0.5),), 2_000, 10, 30)
 
 
-def measure(task: Task, methods: dict[str, Method], plan: Plan, size: Size, seed: int) -> list[dict[str, Any]]:
-    """Every method on one task, one after another; the exact search, the first, is not cut off."""
-    curves = []
+def measure(task: Task, methods: dict[str, Method], plan: Plan, size: Size, seed: int) -> dict[str, Any]:
+    """Every method on one task, one after another; the exact searches are not cut off."""
+    curves, not_ready = [], []
     warm(task.train.nbytes)
     for name, method in methods.items():
-        limit = Limit(plan.rounds, 1e9) if name == "exact" else Limit(plan.at_most, size.seconds)
+        limit = Limit(plan.rounds, 1e9) if name in WHOLE else Limit(plan.at_most, size.seconds)
         begin = time.perf_counter()
         curve = method(task, limit, seed)
         if curve is None:
+            not_ready.append(name)
             print(f"{task.name}, seed {seed}: {name} is not ready to begin after {size.seconds} s", flush=True)
             continue
         curves.append({"method": name, "seed": seed, **curve._asdict()})
         said = f"{task.name}, seed {seed}: {name} {curve.rounds[-1]} rounds in {curve.seconds[-1]:.2f} s"
         print(f"{said}, accuracy {curve.accuracy[-1]:.4f} ({time.perf_counter() - begin:.0f} s)", flush=True)
-    return curves
+    about = {**size._asdict(), "rows": len(task.labels), "seed": seed, "held_out": len(task.truth)}
+    return {**about, "curves": curves, "not_ready": not_ready}
 
 
 def keep_memory() -> None:
@@ -116,7 +119,7 @@ def tables(plan: Plan) -> Iterable[dict[str, Any]]:
             methods = {
                 name: method for name, method in ALL.items() if seed == 0 or size.rows < MANY or name not in ONCE
             }
-            yield {**size._asdict(), "seed": seed, "curves": measure(task, methods, plan, size, seed)}
+            yield measure(task, methods, plan, size, seed)
 
 
 def real_sets(plan: Plan) -> Iterable[dict[str, Any]]:
@@ -124,8 +127,7 @@ def real_sets(plan: Plan) -> Iterable[dict[str, Any]]:
     for name in ("breast cancer", "digits"):
         for seed in range(plan.real.seeds):
             task = real(name, seed)
-            size = plan.real._replace(rows=len(task.labels))
-            yield {"name": name, **size._asdict(), "seed": seed, "curves": measure(task, ALL, plan, size, seed)}
+            yield {"name": name, **measure(task, ALL, plan, plan.real, seed)}
 
 
 def images(plan: Plan) -> Iterable[dict[str, Any]]:
@@ -133,29 +135,7 @@ def images(plan: Plan) -> Iterable[dict[str, Any]]:
     for size in plan.images:
         for seed in range(size.seeds):
             task = image_task(size.rows, seed, plan.held_out // 10)
-            yield {**size._asdict(), "seed": seed, "curves": measure(task, LAZY, plan, size, seed)}
-
-
-def searches(plan: Plan, rounds: int = 5) -> Iterable[dict[str, Any]]:
-    """Time of the two exact searches for the best of all stumps, on the same rows and weights."""
-    for size in plan.tables:
-        task = generated(size.rows, 0, 100)
-        found: dict[str, Any] = {"rows": size.rows, "features": task.train.shape[1]}
-        for search in (Exhaustive, Presorted):
-            begin = time.perf_counter()
-            one = search(task.train, task.labels)
-            prepared = time.perf_counter() - begin
-            signed = ((2.0 * task.labels - 1.0) / len(task.labels)).astype(np.float32)
-            seconds = []
-            for _ in range(rounds):
-                begin = time.perf_counter()
-                stump = one.best(signed)
-                seconds.append(time.perf_counter() - begin)
-                column = one.columns[stump.feature]
-                reweigh(column, stump.threshold, stump.sign, float(np.arctanh(stump.edge)), signed)
-            found[search.__name__] = {"prepared": prepared, "round": float(np.median(seconds)), "stump": stump}
-            del one
-        yield found
+            yield measure(task, LAZY, plan, size, seed)
 
 
 def surroundings() -> dict[str, str]:
@@ -163,10 +143,11 @@ def surroundings() -> dict[str, str]:
     names = ("numpy", "numba", "scikit-learn", "lightgbm")
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
-    return {"python": platform.python_version(), "processor": model, **{name: version(name) for name in names}}
+    on = {"python": platform.python_version(), "processor": model, "cores": str(os.cpu_count())}
+    return {**on, **{name: version(name) for name in names}}
 
 
-PARTS = {"tables": tables, "real": real_sets, "images": images, "searches": searches}
+PARTS = {"tables": tables, "real": real_sets, "images": images}
 
 
 def run(plan: Plan, folder: Path, wanted: list[str]) -> None:
@@ -193,14 +174,28 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small settings, into build/boosting")
     parser.add_argument("--page", action="store_true", help="only write page and pictures")
     arguments = parser.parse_args()
+    if arguments.page and arguments.part:
+        parser.error("--page measures nothing: leave out --part")
     plan, folder = (QUICK, BUILD) if arguments.quick else (FULL, FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
     if not arguments.page:
         run(plan, folder, arguments.part or list(PARTS))
+    missing = [name for name in PARTS if not (folder / f"{name}.json").exists()]
+    if missing:
+        words = f"the page needs all parts, and {folder.relative_to(ROOT)} has no results of {', '.join(missing)}"
+        if arguments.page:
+            parser.error(f"{words}: measure them first")
+        print(f"{words}: it is not written.")
+        return
+    write(folder, arguments.quick)
+
+
+def write(folder: Path, quick: bool) -> None:
+    """Pictures, and the section: into the page, or beside them."""
     results = {name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in PARTS}
     boosting_figures.draw(results, folder)
     section = boosting_report.section(results)
-    if arguments.quick:
+    if quick:
         (folder / "section.md").write_text(section, encoding="utf-8")
     else:
         PAGE.write_text(boosting_report.put(PAGE.read_text(encoding="utf-8"), section), encoding="utf-8")

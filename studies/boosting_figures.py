@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 # Colours that colour-blind readers tell apart (Okabe and Ito), with markers and dashes for everyone else.
 STYLES = {
     "exact": ("#000000", "o", "-"),
+    "exact, sorted rows": ("#000000", "s", "--"),
     "bandit, edge": ("#009E73", "D", "-"),
     "bandit, best": ("#0072B2", "^", "-"),
     "random features": ("#E69F00", "s", "--"),

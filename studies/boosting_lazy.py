@@ -11,9 +11,10 @@ import time
 from typing import Any
 
 import numpy as np
+from boosting_curves import Curve, Limit, Method, at_checkpoints, traced
 from boosting_data import Task
 from boosting_images import CANVAS, all_responses, images, random_filters, responses
-from boosting_methods import Curve, Limit, Method, at_checkpoints, ending_after, exhaustive, light, of_bandit, traced
+from boosting_methods import ending_after, exhaustive, light, of_bandit
 from boosting_passes import Floats, edge_of, reweigh
 from boosting_rivals import Exhaustive, Presorted, Stump, by_weight
 from numpy.typing import NDArray
@@ -134,9 +135,9 @@ def lazy_bandit(task: Task, limit: Limit, seed: int) -> Curve:
     """
     flat = task._replace(train=task.train.reshape(len(task.train), -1), test=task.test.reshape(len(task.test), -1))
     model = BanditAdaBoostClassifier(limit.rounds, question="edge", features=draw_filter, random_state=seed)
-    with ending_after(limit.seconds):
+    with ending_after(limit.seconds) as passes:
         model.fit(flat.train, flat.labels)
-    return of_bandit(model, flat, len(task.train))
+    return of_bandit(model, flat, np.array(passes))
 
 
 #: All methods on images; "exact" comes first and sets the targets.

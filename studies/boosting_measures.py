@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Callable, Iterable
 from typing import Any
 
 #: The target is what the exact search reaches after all its rounds, less this much.
 SLACK = 0.002
-EXACT, OURS = "exact", ("bandit, edge", "bandit, best")
+EXACT, SORTED = "exact", "exact, sorted rows"
+OURS = ("bandit, edge", "bandit, best")
 
 Run = dict[str, Any]
 Curve = dict[str, Any]
@@ -24,12 +27,17 @@ def curve_of(run: Run, method: str) -> Curve:
 
 
 def methods_of(runs: Iterable[Run]) -> list[str]:
-    """All methods, in the order of the first run."""
-    return list(dict.fromkeys(curve["method"] for run in runs for curve in run["curves"]))
+    """All methods, in the order of the first run; then those that were never ready to begin."""
+    some = list(runs)
+    names = [curve["method"] for run in some for curve in run["curves"]]
+    return list(dict.fromkeys([*names, *(name for run in some for name in run["not_ready"])]))
 
 
 def reached(curve: Curve, accuracy: float) -> int | None:
-    """The first checkpoint at or above the accuracy, if the next one is so too: one lucky round does not count."""
+    """The first checkpoint at or above the accuracy, if the next one is so too: one lucky round does not count.
+
+    The last checkpoint has no next one and counts alone, for every method.
+    """
     above = [one >= accuracy for one in curve["accuracy"]]
     for at, one in enumerate(above):
         if one and (at + 1 == len(above) or above[at + 1]):
@@ -44,20 +52,15 @@ def accuracy_at(curve: Curve, seconds: float) -> float | None:
 
 
 def over_seeds(runs: list[Run], method: str, figure: Callable[[Run, Curve], float | None]) -> list[float | None]:
-    """One figure of a method for each run that has it."""
-    return [figure(run, curve) for run in runs for curve in run["curves"] if curve["method"] == method]
+    """One figure of a method for each run that tried it; None where it was not ready to begin in time."""
+    found = [figure(run, curve) for run in runs for curve in run["curves"] if curve["method"] == method]
+    return [*found, *(None for run in runs if method in run["not_ready"])]
 
 
 def seconds_to_target(run: Run, curve: Curve) -> float | None:
     """Seconds until the target is reached."""
     at = reached(curve, target(run))
     return None if at is None else float(curve["seconds"][at])
-
-
-def speed_up(run: Run, curve: Curve) -> float | None:
-    """How many times as fast to the target as the exact search of the same run."""
-    ours, exact = seconds_to_target(run, curve), seconds_to_target(run, curve_of(run, EXACT))
-    return None if ours is None or exact is None else exact / ours
 
 
 def looked_to_target(run: Run, curve: Curve) -> float | None:
@@ -70,6 +73,24 @@ def rounds_to_target(run: Run, curve: Curve) -> float | None:
     """Rounds until the target is reached."""
     at = reached(curve, target(run))
     return None if at is None else float(curve["rounds"][at])
+
+
+def last_accuracy(run: Run, curve: Curve) -> float:
+    """Accuracy at the end of the rounds or the time."""
+    return float(curve["accuracy"][-1])
+
+
+def middle(values: list[float | None]) -> float | None:
+    """The median, where None is less than every number."""
+    found = statistics.median_low([-math.inf if one is None else one for one in values])
+    return None if found == -math.inf else found
+
+
+def typical(runs: list[Run], method: str) -> float | None:
+    """Median of the seconds to the target; None if some run did not get there, or none was made."""
+    times = over_seeds(runs, method, seconds_to_target)
+    found = [one for one in times if one is not None]
+    return statistics.median(found) if found and len(found) == len(times) else None
 
 
 def by_size(runs: list[Run]) -> dict[int, list[Run]]:

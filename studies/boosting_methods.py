@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 from unittest import mock
 
 import numpy as np
+from boosting_curves import Curve, Limit, Method, at_checkpoints, checkpoints, traced
 from boosting_data import Task
-from boosting_rivals import Boosted, Exhaustive, RandomFeatures, RandomStumps, SampledRows, boost
+from boosting_rivals import Boosted, Exhaustive, Presorted, RandomFeatures, RandomStumps, SampledRows, boost
 from numpy.typing import NDArray
 from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
 
@@ -20,74 +21,8 @@ from topalpha.boosting.rows import FITTED_ROWS
 from topalpha.sklearn import BanditAdaBoostClassifier
 
 
-class Limit(NamedTuple):
-    """When a method ends: after so many rounds, or when a round is over after so many seconds."""
-
-    rounds: int
-    seconds: float
-
-
-class Curve(NamedTuple):
-    """Accuracy on the test rows after some of the rounds, against seconds in ``fit``.
-
-    ``looked`` counts the values of features that had been read by then to choose stumps, preparations included, in
-    millions; None where a library does not say. ``proved`` is how many of all rounds ended with a proof, where a
-    method gives any.
-    """
-
-    prepared: float | None
-    rounds: list[int]
-    seconds: list[float]
-    accuracy: list[float]
-    looked: list[float] | None
-    proved: int | None = None
-
-
-Method = Callable[[Task, Limit, int], Curve | None]
-
-
-def checkpoints(rounds: int) -> list[int]:
-    """1, 2, 3, ... and then in steps of a twelfth, with the last round."""
-    found, at = [], 1
-    while at < rounds:
-        found.append(at)
-        at = max(at + 1, round(at * 13 / 12))
-    return [*found, rounds]
-
-
-def traced(
-    task: Task,
-    seconds: list[float],
-    stages: Iterable[NDArray[Any]],
-    prepared: float | None = None,
-    looked: list[float] | None = None,
-) -> Curve:
-    """The curve of a method that was done with round r after ``seconds[r - 1]`` and had read ``looked[r - 1]`` values.
-
-    ``stages`` are margins of the test rows around 0, after each of the ``checkpoints``.
-    """
-    wanted = checkpoints(len(seconds))
-    truth = task.truth.astype(bool)
-    accuracy = [round(float(np.mean((stage > 0) == truth)), 5) for stage in stages]
-    if len(accuracy) != len(wanted):
-        raise ValueError(f"stages must be {len(wanted)}, one for each checkpoint, got {len(accuracy)}")
-    return Curve(
-        None if prepared is None else round(prepared, 5),
-        wanted,
-        [round(seconds[at - 1], 5) for at in wanted],
-        accuracy,
-        [float(f"{looked[at - 1] / 1e6:.4g}") for at in wanted] if looked else None,
-    )
-
-
-def at_checkpoints(stages: Iterable[NDArray[Any]], rounds: int) -> Iterator[NDArray[Any]]:
-    """Of the stages after each round those that count."""
-    wanted = frozenset(checkpoints(rounds))
-    return (stage for at, stage in enumerate(stages, start=1) if at in wanted)
-
-
-def _from_boosted(task: Task, found: Boosted, before: int, each: int) -> Curve:
-    looked = [before + each * at for at in range(1, len(found.seconds) + 1)]
+def _from_boosted(task: Task, found: Boosted, each: int) -> Curve:
+    looked = [float(each * at) for at in range(1, len(found.seconds) + 1)]
     stages = at_checkpoints(found.staged_decision(task.test), len(found.seconds))
     return traced(task, found.seconds, stages, found.prepared, looked)
 
@@ -95,7 +30,13 @@ def _from_boosted(task: Task, found: Boosted, before: int, each: int) -> Curve:
 def exhaustive(task: Task, limit: Limit, seed: int) -> Curve:
     """AdaBoost with the best of all stumps."""
     found = boost(task.labels, lambda: Exhaustive(task.train, task.labels), *limit)
-    return _from_boosted(task, found, task.train.size, task.train.size)
+    return _from_boosted(task, found, task.train.size)
+
+
+def presorted(task: Task, limit: Limit, seed: int) -> Curve:
+    """The same, found as it is usually done."""
+    found = boost(task.labels, lambda: Presorted(task.train, task.labels), *limit)
+    return _from_boosted(task, found, task.train.size)
 
 
 def random_features(task: Task, limit: Limit, seed: int) -> Curve:
@@ -103,21 +44,21 @@ def random_features(task: Task, limit: Limit, seed: int) -> Curve:
     rng = np.random.default_rng(seed)
     draws = max(1, task.train.shape[1] // 10)
     found = boost(task.labels, lambda: RandomFeatures(task.train, task.labels, draws, rng), *limit)
-    return _from_boosted(task, found, task.train.size, draws * len(task.train))
+    return _from_boosted(task, found, draws * len(task.train))
 
 
 def random_stumps(task: Task, limit: Limit, seed: int, draws: int = 59) -> Curve:
     """AdaBoost with the best of random stumps: 59 hold one of the top 5% with probability .95."""
     rng = np.random.default_rng(seed)
     found = boost(task.labels, lambda: RandomStumps(task.train, draws, rng), *limit)
-    return _from_boosted(task, found, 0, draws * len(task.train))
+    return _from_boosted(task, found, draws * (len(task.train) + FITTED_ROWS))
 
 
 def sampled_rows(task: Task, limit: Limit, seed: int, draws: int = 10_000) -> Curve:
     """AdaBoost with the best stump on some rows drawn by weight."""
     rng = np.random.default_rng(seed)
     found = boost(task.labels, lambda: SampledRows(task.train, task.labels, draws, rng), *limit)
-    return _from_boosted(task, found, task.train.size, draws * task.train.shape[1])
+    return _from_boosted(task, found, draws * task.train.shape[1] + len(task.train))  # the stump on all rows
 
 
 class _Timed(AdaBoostClassifier):
@@ -223,33 +164,43 @@ def bandit(question: str) -> Method:
 
     def run(task: Task, limit: Limit, seed: int) -> Curve:
         model = BanditAdaBoostClassifier(limit.rounds, question=question, random_state=seed)
-        with ending_after(limit.seconds):
+        with ending_after(limit.seconds) as passes:
             model.fit(task.train, task.labels)
-        return of_bandit(model, task, 0)
+        return of_bandit(model, task, np.array(passes) - 1)  # one is AdaBoost's own
 
     return run
 
 
 @contextlib.contextmanager
-def ending_after(limit: float) -> Iterator[None]:
-    """Fits of bandits end with the first round that is over after so many seconds."""
+def ending_after(limit: float) -> Iterator[list[int]]:
+    """Fits of bandits end with the first round that is over after so many seconds; how often each tried all rows."""
     begin = time.perf_counter()
+    passes: list[int] = []
 
-    def some(*arguments: Any) -> Iterator[Any]:
-        for one in rounds(*arguments):
+    def some(data: Any, *arguments: Any) -> Iterator[Any]:
+        tried, error = [0], data.error
+
+        def count(stump: Any) -> float:
+            tried[0] += 1
+            return float(error(stump))
+
+        data.error = count
+        for one in rounds(data, *arguments):
+            passes.append(tried[0])
+            tried[0] = 0
             yield one
             if time.perf_counter() - begin > limit:
                 return
 
     with mock.patch("topalpha.sklearn.boosting.rounds", some):
-        yield
+        yield passes
 
 
-def of_bandit(model: Any, task: Task, each: int) -> Curve:
-    """The curve of a fitted model; ``each`` values a round come on top of what its searches read."""
+def of_bandit(model: Any, task: Task, passes: NDArray[Any]) -> Curve:
+    """The curve of a fitted model; so many passes a round over all rows come on top of what its searches read."""
     done = len(model.estimators_)
     arms = np.array([one.arms for one in model.certificates_])
-    looked = np.cumsum(model.pulls_ + FITTED_ROWS * arms + each).tolist()
+    looked = np.cumsum(model.pulls_ + FITTED_ROWS * arms + passes * len(task.train)).tolist()
     stages = at_checkpoints(model.staged_decision_function(task.test), done)
     curve = traced(task, model.round_seconds_.tolist(), stages, None, looked)
     return curve._replace(proved=sum(one.proved for one in model.certificates_))
@@ -258,6 +209,7 @@ def of_bandit(model: Any, task: Task, each: int) -> Curve:
 #: All methods on tables; "exact" comes first and sets the targets.
 ALL: dict[str, Method] = {
     "exact": exhaustive,
+    "exact, sorted rows": presorted,
     "bandit, edge": bandit("edge"),
     "bandit, best": bandit("best"),
     "random features": random_features,
@@ -269,5 +221,7 @@ ALL: dict[str, Method] = {
     "HistGradientBoosting, trees": histogram(),
     "AdaBoostClassifier": scikit_learn,
 }
+#: They are not cut off.
+WHOLE = ("exact", "exact, sorted rows")
 #: Run for the first seed of a size only, where there are many rows.
-ONCE = ("bandit, best", "LightGBM, GOSS", "HistGradientBoosting, trees", "AdaBoostClassifier")
+ONCE = ("exact, sorted rows", "bandit, best", "LightGBM, GOSS", "HistGradientBoosting, trees", "AdaBoostClassifier")

@@ -153,8 +153,7 @@ class Presorted:
     """Finds the best of all stumps as it is usually done: rows sorted by each feature once, walked through each time.
 
     Row numbers are negative where the next row has the same value, so that no threshold lies between. Four features go
-    side by side, so that one addition need not wait for another. It finds what ``Exhaustive`` finds; the study
-    measures its time only.
+    side by side, so that one addition need not wait for another. It finds what ``Exhaustive`` finds.
     """
 
     def __init__(self, features: Floats, labels: NDArray[np.int64]) -> None:
@@ -232,7 +231,7 @@ class SampledRows(Exhaustive):
 
 
 def boost(
-    labels: NDArray[np.int64], make: Callable[[], Exhaustive | RandomStumps], rounds: int, limit: float
+    labels: NDArray[np.int64], make: Callable[[], Exhaustive | Presorted | RandomStumps], rounds: int, limit: float
 ) -> Boosted:
     """AdaBoost for a number of rounds, at least one, or until a round is over after ``limit`` seconds."""
     begin = time.perf_counter()

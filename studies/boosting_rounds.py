@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -108,8 +108,11 @@ def draw(found: dict[str, Any], file: Path) -> None:
 
 def main() -> None:
     """Measure unless told not to, then draw and print."""
+    parser = argparse.ArgumentParser(description="What a round of boosting asks for, gets and proves.")
+    parser.add_argument("--draw", action="store_true", help="only draw, from docs/boosting/rounds.json")
+    arguments = parser.parse_args()
     file = FOLDER / "rounds.json"
-    if "--draw" not in sys.argv:
+    if not arguments.draw:
         FOLDER.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(measure(), indent=1) + "\n")
     found = json.loads(file.read_text())

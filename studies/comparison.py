@@ -1,6 +1,7 @@
 """The field side by side: runs the two comparisons that are committed, and writes their tables into the page.
 
     python studies/comparison.py
+    python studies/comparison.py --page    # the page again, from what is in docs/comparison
 
 Cells are kept in build/comparison until all are done, so that an interrupted study goes on where it was; then they
 replace those in docs/comparison.
@@ -8,6 +9,7 @@ replace those in docs/comparison.
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import re
@@ -202,7 +204,9 @@ def write(page: str, parts: dict[str, str]) -> str:
 
 def main() -> None:
     """Measure what is not measured, and write the page."""
-    if "--page" not in sys.argv:
+    parser = argparse.ArgumentParser(description="The field side by side.")
+    parser.add_argument("--page", action="store_true", help="only write the page, from what is in docs/comparison")
+    if not parser.parse_args().page:
         for name in STUDIES:
             measure(name)
     field, budget = rows_of("field"), rows_of("budget")

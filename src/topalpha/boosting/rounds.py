@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 
 from topalpha.algorithms import cc_threshold, joint_lucb
 from topalpha.algorithms.cc_threshold import ANSWER
-from topalpha.boosting.rows import FITTED_ROWS, Found, Stump, WeightedRows
+from topalpha.boosting.rows import FITTED_ROWS, REMEMBERED, Found, Stump, WeightedRows
 
 # The edge to ask for next. None of this touches what is proved; asking for less, down to .7 of it, or
 # for a little more makes about as much progress a second.
@@ -161,24 +162,34 @@ def rounds(data: WeightedRows, asking: Asking, number: int) -> Iterator[Round]:
 
 
 def next_stump(data: WeightedRows, asking: Asking, gamma: float) -> tuple[Stump, float, RoundCertificate] | None:
-    """The stump of this round with its error and its certificate; None if the best one found is not above guessing."""
-    pulls = arms = number = 0
+    """The stump of this round with its error and its certificate; None if no stump known is better than guessing.
+
+    Where the pulls are spent, those stumps of all questions that look best are tried on all rows, and the best one is
+    taken: the last question alone may have had next to no pulls left.
+    """
+    pulls = arms = 0
     refuted: list[float] = []
-    while True:
+    known: list[tuple[float, Stump]] = []
+    for number in itertools.count():
         share = _FIRST_SHARE if number == 0 else (1.0 - _FIRST_SHARE) / (number * (number + 1))
         found = asking.ask(data, gamma, share * asking.delta, asking.max_pulls - pulls)
-        number, pulls, arms = number + 1, pulls + found.pulls, arms + found.arms
-        refutes = asking.refutes(found)
-        answered, spent = found.stopped and not refutes, pulls >= asking.max_pulls
-        error = data.error(found.stump) if answered or spent else 1.0
-        edge = 1.0 - 1.0 / data.kinds - error
-        proved = answered and edge >= asking.least(gamma)
-        if refutes:
+        pulls, arms = pulls + found.pulls, arms + found.arms
+        stump, error, proved = found.stump, 1.0, False
+        if asking.refutes(found):
             refuted.append(gamma)
-        if spent or proved:
+        elif found.stopped:
+            error = data.error(stump)
+            proved = _edge(data, error) >= asking.least(gamma)
+        if proved:
+            break
+        known += found.known()
+        if pulls >= asking.max_pulls:
+            known.sort(key=lambda one: one[0], reverse=True)
+            stump = min((one for _, one in known[:REMEMBERED]), key=data.error)
+            error = data.error(stump)  # again, for the rows on which it errs
             break
         gamma *= _LOWER  # after a no, and after an answer that was wrong
-    if edge <= ROUNDING:
+    if _edge(data, error) <= ROUNDING:
         return None
     certificate = RoundCertificate(
         question=asking.question,
@@ -192,4 +203,8 @@ def next_stump(data: WeightedRows, asking: Asking, gamma: float) -> tuple[Stump,
         arms=arms,
         pulls=pulls,
     )
-    return found.stump, error, certificate
+    return stump, error, certificate
+
+
+def _edge(data: WeightedRows, error: float) -> float:
+    return 1.0 - 1.0 / data.kinds - error

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +13,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from topalpha.boosting.world import StumpWorld
-from topalpha.core import Algorithm
+from topalpha.core import SUM, Algorithm, History
 from topalpha.engine import STOPPED, Run
 from topalpha.engine.compile import compiled
 from topalpha.weighted import draw_rows, mark_errors, reweigh, tally
 
+#: How many stumps a search remembers, for a round that ends without an answer.
+REMEMBERED = 8
 #: How many freshly drawn rows a stump is fitted to when it is drawn.
 FITTED_ROWS = 128
 # Rows are drawn so many at once at least, and at most; no block of pulls is longer than the least.
@@ -56,13 +59,18 @@ class Stump(NamedTuple):
 
 
 class Found(NamedTuple):
-    """How a search ended: with which stump, whether its stopping rule was met, in which state, and at what cost."""
+    """How a search ended: with which stump, whether its stopping rule was met, in which state, and at what cost.
+
+    ``known()`` are the stumps that look most like better than guessing, each with its score: how many standard
+    deviations of a guess its mean reward lies above that of guessing. It proves nothing.
+    """
 
     stump: Stump
     stopped: bool
     state: tuple[float, ...]
     arms: int
     pulls: int
+    known: Callable[[], tuple[tuple[float, Stump], ...]]
 
 
 class WeightedRows(ABC):
@@ -110,7 +118,16 @@ class WeightedRows(ABC):
         status = run.advance(self.rng, self.rng, most_pulls)
         history = run.history
         state = tuple(float(number) for number in history.state)
-        return Found(self.stump(world, run.recommend()), status == STOPPED, state, history.arms, history.t)
+        stump = self.stump(world, run.recommend())
+        return Found(stump, status == STOPPED, state, history.arms, history.t, partial(self.known, world, history))
+
+    def known(self, world: Any, history: History) -> tuple[tuple[float, Stump], ...]:
+        """The stumps that look most like better than guessing, with their scores."""
+        pulls, totals = (np.asarray(one[: history.arms], dtype=float) for one in (history.pulls, history.stats[SUM]))
+        guess = 1.0 / self.kinds
+        scores = (totals - guess * pulls) / np.sqrt(np.maximum(pulls, 1.0) * guess * (1.0 - guess))
+        best = np.argsort(-scores, kind="stable")[:REMEMBERED]
+        return tuple((float(scores[arm]), self.stump(world, int(arm))) for arm in best if pulls[arm] > 0.0)
 
     def error(self, stump: Stump) -> float:
         """The weight of the rows on which the stump errs; remembers which these are."""

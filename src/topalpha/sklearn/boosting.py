@@ -49,7 +49,8 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_estimators
-        Rounds at most. There are fewer if a stump makes no error, or if none better than guessing is found.
+        Rounds at most. There are fewer if a stump makes no error, or if a round spends ``max_pulls`` and knows no stump
+        better than guessing; ``reason_`` says so.
     question
         ``"edge"``: is there a stump whose edge is at least gamma? Gamma follows the edges of the last rounds, and is
         lowered where the answer is no. ``"best"``: which stump is near the top ``alpha`` fraction of all stumps?
@@ -69,8 +70,8 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         the same whenever it is asked and whichever rows stand beside.
         It is evaluated on those rows only that its stump is tried on, and on all rows if its stump is taken.
     max_pulls
-        A round ends after about so many pulls, a million unless given, with the best stump known by then and no claim
-        about it.
+        A round ends after about so many pulls, a million unless given, and claims nothing about its stump then: of
+        the eight stumps that looked best by then it takes the one that is best on all rows.
     random_state
         Seed of all draws: of rows and of stumps.
 
@@ -88,6 +89,9 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         When each round had its stump, in seconds from the beginning of ``fit``.
     certificates_
         What is proved about each round, as :class:`topalpha.boosting.rounds.RoundCertificate`.
+    reason_
+        Why the fit ended: ``"all rounds"``, ``"no error"`` (the last stump makes none), or ``"nothing better than
+        guessing"`` (a round spent ``max_pulls`` and knew no such stump).
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -189,6 +193,9 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         self.certificates_ = [one.certificate for one in done]
         self.pulls_ = np.array([one.pulls for one in self.certificates_])
         self.round_seconds_ = np.array(seconds)
+        self.reason_ = "all rounds" if len(done) == self.n_estimators else "nothing better than guessing"
+        if done[-1].error == 0.0:
+            self.reason_ = "no error"
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
