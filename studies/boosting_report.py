@@ -137,8 +137,8 @@ def introduction(results: dict[str, Any]) -> list[str]:
     minutes = sum(one["wall"] for one in results.values()) / 60.0
     return [
         filled(
-            f"""`make boosting` measures all of this again and writes this section, from the results in `docs/boosting`. One
-            thread each, one method after another, on a machine with {on["cores"]} cores ({on["processor"]};
+            f"""`make boosting` measures all of this again and writes this section, from the results in `docs/boosting`.
+            One thread each, one method after another, on a machine with {on["cores"]} cores ({on["processor"]};
             {versions}); {minutes:.0f} minutes in all. Seconds are those inside `fit`: preparations count, compiling
             does not, nor does predicting test rows; memory is in use before the clock starts. Figures are medians over
             seeds (data and method anew), with the range in brackets; one without a range is of one run. Where some runs
