@@ -26,8 +26,23 @@ SIZES = """() => {
         formulas: formulas.length,
         faulty: document.querySelectorAll("merror, .katex-error, .formula-error").length,
         empty: formulas.filter(one => one.getBoundingClientRect().width < 1).length,
-        wide: document.documentElement.scrollWidth,
     };
+}"""
+#: What reaches beyond the text and cannot be scrolled to, but for the half letter that the theme lets headings stand out.
+HIDDEN = """() => {
+    const article = document.querySelector("article");
+    const letter = parseFloat(getComputedStyle(document.documentElement).fontSize);
+    const edge = article.getBoundingClientRect().right + letter / 2;
+    const scrolls = one => one !== null && one !== article
+        && (/auto|scroll/.test(getComputedStyle(one).overflowX) || scrolls(one.parentElement));
+    return [...article.querySelectorAll("*")]
+        .filter(one => one.getBoundingClientRect().right > edge && !scrolls(one.parentElement))
+        .map(one => `${one.tagName} ${one.className}: ${one.textContent.slice(0, 60)}`);
+}"""
+WIDE_BLOCK = """() => {
+    const block = document.createElement("div");
+    block.style.width = "3000px";
+    document.querySelector("article").append(block);
 }"""
 
 
@@ -136,30 +151,43 @@ def test_files_outside_docs_are_pages(site):
     assert any("project/contributing.html" in link for link in site_checks.pages(site)["algorithms.html"].links)
 
 
-def test_in_a_browser_nothing_is_fetched_and_all_formulas_have_a_size(site):
+@pytest.fixture
+def browser():
+    """Chromium, or one sentence on how to get it."""
     path = chromium.find()
     if path is None:
         (pytest.fail if chromium.is_mandatory() else pytest.skip)(chromium.MISSING)
     from playwright.sync_api import sync_playwright
 
-    found = site_checks.pages(site)
-    chosen = [*OPENED, *(place for place, page in found.items() if page.formulas)]
-    asked, said, formulas = [], [], 0
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(chromium.FLAGS))
-        page = browser.new_page(viewport={"width": 400, "height": 800})
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.route(re.compile(r"^(?!file:|data:)"), lambda route: route.abort())
-        for place in chosen:
-            page.goto((site / place).as_uri())
-            shown = page.evaluate(SIZES)
-            assert shown["faulty"] == 0, place
-            assert shown["empty"] == 0, place
-            assert shown["wide"] <= 400, place  # what is wider scrolls by itself
-            formulas += shown["formulas"]
-        browser.close()
+        opened = playwright.chromium.launch(executable_path=path, args=list(chromium.FLAGS))
+        yield opened
+        opened.close()
+
+
+def test_in_a_browser_nothing_is_fetched_and_all_can_be_read(site, browser):
+    found = site_checks.pages(site)
+    chosen = dict.fromkeys((*OPENED, *(place for place, page in found.items() if page.formulas)))
+    asked, said, formulas = [], [], 0
+    page = browser.new_page(viewport={"width": 400, "height": 800})
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.route(re.compile(r"^(?!file:|data:)"), lambda route: route.abort())
+    for place in chosen:
+        page.goto((site / place).as_uri())
+        shown = page.evaluate(SIZES)
+        assert shown["faulty"] == 0, place
+        assert shown["empty"] == 0, place
+        formulas += shown["formulas"]
+        for width in (400, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate(HIDDEN) == [], (place, width)
+    page.evaluate(WIDE_BLOCK)
+    assert len(page.evaluate(HIDDEN)) == 1  # the negative control
+    page.goto((site / "search.html").as_uri() + "?q=reservoir")
+    page.wait_for_selector("#search-results li a")
+    assert page.locator("#search-results li a").count() > 3
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
     assert said == []
     assert formulas > 2500
@@ -201,11 +229,32 @@ def test_formulas_are_written_as_mathml_and_wrong_ones_are_refused(extensions):
     with contextlib.closing(extensions("formulas").Typesetter()) as typesetter:
         assert "<mi>𝒰</mi>" in typesetter.mathml(r"\mathcal U", False)
         assert "<mi>ℒ</mi>" in typesetter.mathml(r"\mathcal L", False)
-        assert '<mo>\u2061</mo><mspace width="0.1667em"/>' in typesetter.mathml(r"\ln x", False)
+        assert '<mo>\u2061</mo><mspace width="0.1667em" />' in typesetter.mathml(r"\ln x", False)
         assert "mspace" not in typesetter.mathml(r"\ln(x)", False)
         assert 'display="block"' in typesetter.mathml("x", True)
+        assert '<mo form="prefix">−</mo>' in typesetter.mathml("a=-b", False)
+        assert "form=" not in typesetter.mathml("a-b", False)
+        assert "sup" not in typesetter.mathml("N'_t", False)
         with pytest.raises(ValueError, match="nosuch"):
             typesetter.mathml(r"\nosuch{x}", False)
+
+
+@pytest.mark.parametrize(
+    ("formula", "parts"),
+    [
+        ("a=b", 1),
+        ("a+b+c+d=g+h+i+j", 2),  # after the relation; both halves are short
+        ("f(a=b)+f(c=d)+f(e=f)+f(g=h)^2+x", 5),  # no relation outside brackets: after the signs there
+        (r"x=-a\ge b+\frac{c}{d}+e+f+g", 3),  # not after the sign of a number
+    ],
+)
+def test_long_formulas_may_end_a_line_in_their_midst(extensions, formula, parts):
+    with contextlib.closing(extensions("formulas").Typesetter()) as typesetter:
+        written = typesetter.mathml(formula, False)
+    found = extensions("mathml").pieces(written)
+    assert len(found) == parts
+    bare = [re.sub(r"<annotation.*?</annotation>|<[^>]+>", "", text) for text in (written, *(one[0] for one in found))]
+    assert "".join(bare[1:]) == bare[0]
 
 
 @pytest.mark.parametrize(("formula", "code"), [(r"\frac12", 0), (r"\nosuch{x}", 1)])
