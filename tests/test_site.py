@@ -1,6 +1,7 @@
 """The documentation site is built with warnings as errors, and what was built is whole and needs no network."""
 
 import contextlib
+import html
 import importlib
 import io
 import os
@@ -15,6 +16,9 @@ import chromium
 import pytest
 import site_checks
 
+from topalpha.algorithms import ALGORITHMS, DEFAULT
+from topalpha.cli.inputs import settable
+
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 GALLERY = sorted(path.stem for path in (ROOT / "examples" / "gallery").glob("plot_*.py"))
@@ -28,7 +32,7 @@ SIZES = """() => {
         empty: formulas.filter(one => one.getBoundingClientRect().width < 1).length,
     };
 }"""
-#: What reaches beyond the text and cannot be scrolled to, but for the half letter that the theme lets headings stand out.
+#: What reaches beyond the text and cannot be scrolled to; the theme lets headings stand out by half a letter.
 HIDDEN = """() => {
     const article = document.querySelector("article");
     const letter = parseFloat(getComputedStyle(document.documentElement).fontSize);
@@ -94,22 +98,49 @@ def test_pictures_have_words(site):
     assert list(site_checks.silent_pictures(site)) == []
 
 
-def test_table_of_algorithms_is_the_registry(site):
-    from topalpha.algorithms import ALGORITHMS
+def needs(one):
+    """What the table must say that an algorithm needs."""
+    kinds = {3: "", 2: "rewards that are not normal", 0: "a one-parameter family"}
+    rewards = "rewards in [0, 1]" if one.rewards == "unit" else kinds[len(one.models)]
+    knows = "knowledge of the reservoir" if one.knowledge else ""
+    return ", ".join(filter(None, (rewards, knows, "a budget" if one.budgeted else "")))
 
+
+def options(one):
+    """What the table must say about options: the choices, or the default."""
+    said = ""
+    for name, default in settable(one).items():
+        numbers = ", ".join(f"{part:g}" for part in default) if isinstance(default, tuple) else default
+        said += f"{name} {', '.join(one.options.get(name, ())) or ('(derived)' if default is None else numbers)}"
+    return said
+
+
+def proofs(one):
+    """The place of every proof: pages, and where a section is named the beginning of its anchor."""
+    for page, sections in re.findall(r"docs/([\w/]+)\.md(?:, (\w+(?: and \w+)*))?", one.proof):
+        for section in sections.split(" and "):
+            yield f"{page}.html" + (f"#{section.lower()}-" if section else "")
+
+
+def test_table_of_algorithms_is_the_registry(site):
     text = site_checks.pages(site)["algorithms.html"].text
     rows = {}
     for row in re.findall(r"<tr.*?</tr>", text, re.DOTALL):
-        cells = [re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)]
+        found = re.findall(r"<td.*?</td>", row, re.DOTALL)
+        cells = [html.unescape(re.sub(r"<[^>]+>", "", cell)).strip().replace("\n", "") for cell in found]
         if cells:
-            rows[cells[0].removesuffix(" (default)")] = (cells, row)
+            rows[cells[0].removesuffix(" (default)")] = (cells, re.findall(r'href="([^"]+)"', row))
     assert list(rows) == [one.name for one in ALGORITHMS]
     for one in ALGORITHMS:
-        cells, row = rows[one.name]
+        cells, links = rows[one.name]
+        wanted = list(proofs(one))
+        assert cells[0] == one.name + " (default)" * (one.name == DEFAULT)
         assert cells[1:3] == [one.guarantee, one.reference]
-        assert bool(one.proof) == ("<a " in row)
-        for option, choices in one.options.items():
-            assert f"{option} {', '.join(choices)}" in cells[5]
+        assert (cells[3] == "none") == (not wanted)
+        assert cells[4:] == [needs(one), options(one)]
+        assert len(links) == len(wanted)
+        for link, place in zip(links, wanted, strict=True):
+            assert link.startswith(place) if "#" in place else link == place
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import mathml
+import matplotlib
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError

@@ -234,6 +234,8 @@ class Entry(NamedTuple):
         Each textual option of ``design`` with its choices, the default first.
     rewards
         ``any`` one-parameter family, or ``unit``: only rewards between 0 and 1.
+    models
+        The reward models beyond those families that it takes, of ``pass-fail``, ``normal`` and ``low-variance``.
     knowledge
         What must be known about the reservoir beforehand: a function of reservoir, alpha and epsilon that gives those
         options of ``design``, or raises ``ValueError`` where the algorithm has nothing to say about such a reservoir.
@@ -248,5 +250,6 @@ class Entry(NamedTuple):
     proof: str
     options: Mapping[str, tuple[str, ...]]
     rewards: str = "any"
+    models: tuple[str, ...] = ()
     knowledge: Callable[[Any, float, float], dict[str, Any]] | None = None
     budgeted: bool = False

@@ -39,7 +39,7 @@ from topalpha.families import Normal
 from topalpha.rewards import RewardModel
 from topalpha.validate import choice, require
 
-#: Those that say at any time what is proved, for every kind of reward: what the package recommends, and the paper's.
+#: Those that say at any time what is proved: what the package recommends, and the paper's.
 PRINCIPAL: tuple[Entry, ...] = (joint_lucb.ENTRY, cc_lucb.ENTRY, lucb_pp.ENTRY, kl_lucb.ENTRY)
 
 #: The field that they are compared with.
