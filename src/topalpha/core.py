@@ -68,6 +68,13 @@ class History(NamedTuple):
 class Claim(NamedTuple):
     """With probability at least 1 - delta, an arm's mean is within ``epsilon`` of the top ``alpha`` fraction.
 
+    Attributes
+    ----------
+    alpha
+        The fraction.
+    epsilon
+        By how much the mean may fall short of it.
+
     Examples
     --------
     >>> Claim(0.05, 0.1).alpha

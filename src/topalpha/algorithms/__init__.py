@@ -118,6 +118,17 @@ def design(
 ) -> Algorithm:
     """The named algorithm for this target.
 
+    Parameters
+    ----------
+    name
+        Of a registered algorithm; ``topalpha list`` prints them.
+    alpha, epsilon, delta
+        The target.
+    family
+        What is known about rewards, such as ``Gaussian(0.5)``; anything in [0, 1] unless given.
+    **options
+        Those of the algorithm, by name.
+
     Examples
     --------
     >>> design("kl-lucb", 0.05, 0.05, 0.05, clock="N").arms

@@ -17,14 +17,44 @@ from topalpha.testing.ensure import ensure
 
 
 class Step(NamedTuple):
-    """One pull of a run: the arm and its reward."""
+    """One pull of a run: the arm and its reward.
+
+    Attributes
+    ----------
+    arm
+        Which arm, from 0.
+    reward
+        What it gave.
+
+    Examples
+    --------
+    >>> Step(arm=0, reward=1.0).reward
+    1.0
+    """
 
     arm: int
     reward: float
 
 
 class Outcome(NamedTuple):
-    """All that a run leaves behind and that decisions depend on, as plain numbers."""
+    """All that a run leaves behind and that decisions depend on, as plain numbers.
+
+    Attributes
+    ----------
+    t, arms
+        How many rewards were told, and how many arms were drawn.
+    pulls, stats
+        The rewards of each arm, and the columns that the algorithm keeps about them.
+    state
+        What the algorithm keeps about the run.
+    arm
+        The arm that it recommends.
+
+    Examples
+    --------
+    >>> Outcome(t=1, arms=1, pulls=(1,), stats=((0.5,),), state=(), arm=0).pulls
+    (1,)
+    """
 
     t: int
     arms: int
