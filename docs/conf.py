@@ -1,4 +1,4 @@
-"""How the documentation site is built: ``make docs``, or ``sphinx-build -W -n docs build/site``.
+"""How the documentation site is built: ``make docs``, or ``sphinx-build -W --keep-going docs build/site``.
 
 Nothing is fetched, neither by the build nor by the pages: no inventories of other projects, formulas are MathML that is
 written by the build, and every font, style and script comes out of an installed package.
@@ -88,4 +88,5 @@ html_math_renderer = "mathml"
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
+html_show_search_summary = False  # a page opened as a file may not read others
 html_theme_options = {"navigation_with_keys": False}

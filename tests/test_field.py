@@ -10,12 +10,13 @@ from topalpha import Search, search
 from topalpha.algorithms import ALGORITHMS, FIELD, design, prior_knowledge
 from topalpha.audit.replay import matrix
 from topalpha.core import Algorithm, BlockAlgorithm, Certifier, Selector
-from topalpha.families import Bernoulli, Gaussian
+from topalpha.families import Bernoulli, Gaussian, LowVariance, Normal, PassFail
 from topalpha.reservoirs import parse
 from topalpha.testing import check_algorithm
 
 DOCS = Path(__file__).parents[1] / "docs"
 LAW = parse("two-point(0.2,0.9,0.1)")
+BEYOND = {"pass-fail": PassFail(100), "normal": Normal(), "low-variance": LowVariance()}  # no one-parameter families
 
 
 def made(one, family=None):
@@ -32,7 +33,8 @@ def test_the_page_of_the_field_is_the_registry():
     assert [row[0] for row in rows] == [one.name for one in ALGORITHMS]
     for (_, guarantee, rewards, knows, proof), one in zip(rows, ALGORITHMS, strict=True):
         assert guarantee == one.guarantee
-        assert (rewards.strip() == "[0, 1]") == (one.rewards == "unit")
+        kinds = {3: "all", 2: "all but normal", 0: "one-parameter"}
+        assert rewards.strip() == ("[0, 1]" if one.rewards == "unit" else kinds[len(one.models)])
         assert bool(knows.strip()) == (one.knowledge is not None)
         for page in re.findall(r"\(([a-z_./]+\.md)\)", proof):
             assert (DOCS / "field" / page).is_file()
@@ -52,6 +54,12 @@ def test_an_entry_says_what_its_algorithm_is(one):
             made(one, Gaussian(0.5))
     else:
         assert made(one, Bernoulli()) == algorithm
+    for text, model in BEYOND.items():
+        if text in one.models:
+            assert made(one, model).traits.name == one.name
+        else:
+            with pytest.raises(ValueError, match="family must be"):
+                made(one, model)
     if one.budgeted:
         with pytest.raises(ValueError, match="budget must be given"):
             design(one.name, 0.1, 0.2, 0.1)

@@ -1,6 +1,7 @@
 """The documentation site is built with warnings as errors, and what was built is whole and needs no network."""
 
 import contextlib
+import html
 import importlib
 import io
 import os
@@ -15,6 +16,9 @@ import chromium
 import pytest
 import site_checks
 
+from topalpha.algorithms import ALGORITHMS, DEFAULT
+from topalpha.cli.inputs import settable
+
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 GALLERY = sorted(path.stem for path in (ROOT / "examples" / "gallery").glob("plot_*.py"))
@@ -26,8 +30,23 @@ SIZES = """() => {
         formulas: formulas.length,
         faulty: document.querySelectorAll("merror, .katex-error, .formula-error").length,
         empty: formulas.filter(one => one.getBoundingClientRect().width < 1).length,
-        wide: document.documentElement.scrollWidth,
     };
+}"""
+#: What reaches beyond the text and cannot be scrolled to; the theme lets headings stand out by half a letter.
+HIDDEN = """() => {
+    const article = document.querySelector("article");
+    const letter = parseFloat(getComputedStyle(document.documentElement).fontSize);
+    const edge = article.getBoundingClientRect().right + letter / 2;
+    const scrolls = one => one !== null && one !== article
+        && (/auto|scroll/.test(getComputedStyle(one).overflowX) || scrolls(one.parentElement));
+    return [...article.querySelectorAll("*")]
+        .filter(one => one.getBoundingClientRect().right > edge && !scrolls(one.parentElement))
+        .map(one => `${one.tagName} ${one.className}: ${one.textContent.slice(0, 60)}`);
+}"""
+WIDE_BLOCK = """() => {
+    const block = document.createElement("div");
+    block.style.width = "3000px";
+    document.querySelector("article").append(block);
 }"""
 
 
@@ -79,22 +98,56 @@ def test_pictures_have_words(site):
     assert list(site_checks.silent_pictures(site)) == []
 
 
-def test_table_of_algorithms_is_the_registry(site):
-    from topalpha.algorithms import ALGORITHMS
+def needs(one):
+    """What the table must say that an algorithm needs."""
+    kinds = {3: "", 2: "rewards that are not normal", 0: "a one-parameter family"}
+    rewards = "rewards in [0, 1]" if one.rewards == "unit" else kinds[len(one.models)]
+    knows = "knowledge of the reservoir" if one.knowledge else ""
+    return ", ".join(filter(None, (rewards, knows, "a budget" if one.budgeted else "")))
 
+
+def options(one):
+    """What the table must say about options: the choices, or the default."""
+    said = ""
+    for name, default in settable(one).items():
+        numbers = ", ".join(f"{part:g}" for part in default) if isinstance(default, tuple) else default
+        said += f"{name} {', '.join(one.options.get(name, ())) or ('(derived)' if default is None else numbers)}"
+    return said
+
+
+def proofs(one):
+    """The page of every proof, and the letter or number of its section, if one is named."""
+    for page, sections in re.findall(r"docs/([\w/]+)\.md(?:, (\w+(?: and \w+)*))?", one.proof):
+        for section in sections.split(" and "):
+            yield f"{page}.html", section
+
+
+def led_to(site, link):
+    """The page that a link leads to, and the letter or number of the section."""
+    page, _, anchor = link.partition("#")
+    if not anchor:
+        return page, ""
+    title = re.search(rf'id="{anchor}".*?<h\d>(.*?)<', site_checks.pages(site)[page].text, re.DOTALL)
+    return page, title[1].partition(".")[0]
+
+
+def test_table_of_algorithms_is_the_registry(site):
     text = site_checks.pages(site)["algorithms.html"].text
     rows = {}
     for row in re.findall(r"<tr.*?</tr>", text, re.DOTALL):
-        cells = [re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)]
+        found = re.findall(r"<td.*?</td>", row, re.DOTALL)
+        cells = [html.unescape(re.sub(r"<[^>]+>", "", cell)).strip().replace("\n", "") for cell in found]
         if cells:
-            rows[cells[0].removesuffix(" (default)")] = (cells, row)
+            rows[cells[0].removesuffix(" (default)")] = (cells, re.findall(r'href="([^"]+)"', row))
     assert list(rows) == [one.name for one in ALGORITHMS]
     for one in ALGORITHMS:
-        cells, row = rows[one.name]
+        cells, links = rows[one.name]
+        wanted = list(proofs(one))
+        assert cells[0] == one.name + " (default)" * (one.name == DEFAULT)
         assert cells[1:3] == [one.guarantee, one.reference]
-        assert bool(one.proof) == ("<a " in row)
-        for option, choices in one.options.items():
-            assert f"{option} {', '.join(choices)}" in cells[5]
+        assert (cells[3] == "none") == (not wanted)
+        assert cells[4:] == [needs(one), options(one)]
+        assert [led_to(site, link) for link in links] == wanted
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -136,30 +189,43 @@ def test_files_outside_docs_are_pages(site):
     assert any("project/contributing.html" in link for link in site_checks.pages(site)["algorithms.html"].links)
 
 
-def test_in_a_browser_nothing_is_fetched_and_all_formulas_have_a_size(site):
+@pytest.fixture
+def browser():
+    """Chromium, or one sentence on how to get it."""
     path = chromium.find()
     if path is None:
         (pytest.fail if chromium.is_mandatory() else pytest.skip)(chromium.MISSING)
     from playwright.sync_api import sync_playwright
 
-    found = site_checks.pages(site)
-    chosen = [*OPENED, *(place for place, page in found.items() if page.formulas)]
-    asked, said, formulas = [], [], 0
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(chromium.FLAGS))
-        page = browser.new_page(viewport={"width": 400, "height": 800})
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.route(re.compile(r"^(?!file:|data:)"), lambda route: route.abort())
-        for place in chosen:
-            page.goto((site / place).as_uri())
-            shown = page.evaluate(SIZES)
-            assert shown["faulty"] == 0, place
-            assert shown["empty"] == 0, place
-            assert shown["wide"] <= 400, place  # what is wider scrolls by itself
-            formulas += shown["formulas"]
-        browser.close()
+        opened = playwright.chromium.launch(executable_path=path, args=list(chromium.FLAGS))
+        yield opened
+        opened.close()
+
+
+def test_in_a_browser_nothing_is_fetched_and_all_can_be_read(site, browser):
+    found = site_checks.pages(site)
+    chosen = dict.fromkeys((*OPENED, *(place for place, page in found.items() if page.formulas)))
+    asked, said, formulas = [], [], 0
+    page = browser.new_page(viewport={"width": 400, "height": 800})
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.route(re.compile(r"^(?!file:|data:)"), lambda route: route.abort())
+    for place in chosen:
+        page.goto((site / place).as_uri())
+        shown = page.evaluate(SIZES)
+        assert shown["faulty"] == 0, place
+        assert shown["empty"] == 0, place
+        formulas += shown["formulas"]
+        for width in (400, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate(HIDDEN) == [], (place, width)
+    page.evaluate(WIDE_BLOCK)
+    assert len(page.evaluate(HIDDEN)) == 1  # the negative control
+    page.goto((site / "search.html").as_uri() + "?q=reservoir")
+    page.wait_for_selector("#search-results li a")
+    assert page.locator("#search-results li a").count() > 3
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
     assert said == []
     assert formulas > 2500
@@ -201,11 +267,32 @@ def test_formulas_are_written_as_mathml_and_wrong_ones_are_refused(extensions):
     with contextlib.closing(extensions("formulas").Typesetter()) as typesetter:
         assert "<mi>𝒰</mi>" in typesetter.mathml(r"\mathcal U", False)
         assert "<mi>ℒ</mi>" in typesetter.mathml(r"\mathcal L", False)
-        assert '<mo>\u2061</mo><mspace width="0.1667em"/>' in typesetter.mathml(r"\ln x", False)
+        assert '<mo>\u2061</mo><mspace width="0.1667em" />' in typesetter.mathml(r"\ln x", False)
         assert "mspace" not in typesetter.mathml(r"\ln(x)", False)
         assert 'display="block"' in typesetter.mathml("x", True)
+        assert '<mo form="prefix">−</mo>' in typesetter.mathml("a=-b", False)
+        assert "form=" not in typesetter.mathml("a-b", False)
+        assert "sup" not in typesetter.mathml("N'_t", False)
         with pytest.raises(ValueError, match="nosuch"):
             typesetter.mathml(r"\nosuch{x}", False)
+
+
+@pytest.mark.parametrize(
+    ("formula", "parts"),
+    [
+        ("a=b", 1),
+        ("a+b+c+d=g+h+i+j", 2),  # after the relation; both halves are short
+        ("f(a=b)+f(c=d)+f(e=f)+f(g=h)^2+x", 5),  # no relation outside brackets: after the signs there
+        (r"x=-a\ge b+\frac{c}{d}+e+f+g", 3),  # not after the sign of a number
+    ],
+)
+def test_long_formulas_may_end_a_line_in_their_midst(extensions, formula, parts):
+    with contextlib.closing(extensions("formulas").Typesetter()) as typesetter:
+        written = typesetter.mathml(formula, False)
+    found = extensions("mathml").pieces(written)
+    assert len(found) == parts
+    bare = [re.sub(r"<annotation.*?</annotation>|<[^>]+>", "", text) for text in (written, *(one[0] for one in found))]
+    assert "".join(bare[1:]) == bare[0]
 
 
 @pytest.mark.parametrize(("formula", "code"), [(r"\frac12", 0), (r"\nosuch{x}", 1)])

@@ -10,9 +10,10 @@ from contextlib import closing
 
 import pytest
 
-from topalpha import Certificate, Claim, Refuted, Session, StorageError, Task, resume, search, verify
+from topalpha import Certificate, Claim, Refuted, Session, StorageError, Task, resume, search, select, verify
 from topalpha.replay import fingerprint
 from topalpha.storage import read
+from topalpha.wording import FORMER_BOUNDS
 
 COSTS = {"family": "range(0,10)", "minimise": True, "algorithm": "cc-lucb", "about": "small costs"}
 TASK = Task(0.2, 2.0, 0.1, **COSTS, seed=5, on_error="retry")
@@ -502,3 +503,15 @@ def test_a_zero_is_not_a_false(original, tmp_path):
 
     with pytest.raises(Refuted, match="minimise must be what the record bears out"):
         verify(altered(original, tmp_path, number))
+
+
+@pytest.mark.parametrize("algorithm", ["cc-lucb", "joint-lucb"])
+def test_earlier_words_for_the_same_bounds_are_borne_out_and_no_others(tmp_path, algorithm):
+    path = tmp_path / "searches.db"
+    chosen = select([2, 3], range(1, 31), lambda one, item: item % one == 0, algorithm=algorithm, storage=path)
+    certificate = chosen.result.certificate
+    former = {new: old for old, new in FORMER_BOUNDS.items()}[certificate.bounds]
+    assert verify(path, certificate={**certificate.to_dict(), "bounds": former}).bounds == former
+    for wrong in (former + " ", *(set(FORMER_BOUNDS) - {former})):
+        with pytest.raises(Refuted, match="bounds must be what the record bears out"):
+            verify(path, certificate={**certificate.to_dict(), "bounds": wrong})

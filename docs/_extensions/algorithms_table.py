@@ -13,8 +13,10 @@ from sphinx.util.docutils import SphinxDirective
 from topalpha.algorithms import DEFAULT, FIELD, PRINCIPAL
 from topalpha.cli.inputs import settable
 from topalpha.core import Entry
+from topalpha.families import FAMILIES, MODELS
 
 PROOF = re.compile(r"docs/(?P<page>[\w/]+\.md)(?:, (?P<sections>\w+(?: and \w+)*))?")
+BEYOND = [name for name in MODELS if name not in FAMILIES and name != "mirrored"]  # that is a family or none
 GROUPS = {"principal": PRINCIPAL, "field": FIELD}
 
 
@@ -43,11 +45,21 @@ def proof(one: Entry, docs: Path) -> str:
 def needs(one: Entry) -> str:
     """What it needs beyond alpha, epsilon and delta."""
     said = {
-        "rewards in [0, 1]": one.rewards == "unit",
+        rewards(one): True,
         "knowledge of the reservoir": one.knowledge is not None,
         "a budget": one.budgeted,
     }
-    return ", ".join(text for text, holds in said.items() if holds)
+    return ", ".join(text for text, holds in said.items() if text and holds)
+
+
+def rewards(one: Entry) -> str:
+    """Which rewards it takes, unless it takes them all."""
+    if one.rewards == "unit":
+        return "rewards in [0, 1]"
+    if not one.models:
+        return "a one-parameter family"
+    refused = [name for name in BEYOND if name not in one.models]
+    return f"rewards that are not {' or '.join(refused)}" if refused else ""
 
 
 def options(one: Entry) -> str:

@@ -15,11 +15,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import mathml
 import matplotlib
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
+
+ADJACENT = ("before", "after")
+ENDS, BEGINS = re.compile(r"[^\w\s]+$"), re.compile(r"^(?:[^\w\s]+|\w{1,2}\b)")
 
 logger = logging.getLogger(__name__)
 
@@ -34,13 +38,6 @@ require("readline").createInterface({input: process.stdin}).on("line", line => {
   process.stdout.write(JSON.stringify(answer) + "\\n");
 });
 """
-#: Browsers know no other variant than "normal": calligraphic letters are characters of their own.
-CALLIGRAPHIC = re.compile(r'<mi mathvariant="script">([A-Z])</mi>')
-OLD_LETTERS = dict(zip("BEFHILMR", "ℬℰℱℋℐℒℳℛ", strict=True))  # they had a place in Unicode before the others came
-#: The name of a function stands apart from what follows, unless that is a parenthesis.
-APPLIED = re.compile("<mo>\u2061</mo>(?!(?:<mrow>)?<mo[^>]*>[(\\[{|]</mo>)")
-#: "x tends to y from below" is a relation, not a tall parenthesis.
-ARROWS = re.compile("<mo>([\u2191\u2193])</mo>")
 #: It has the calligraphic letters, for readers without a mathematical font, and lies in matplotlib's wheel.
 FONT = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "STIXGeneral.ttf"
 
@@ -80,10 +77,7 @@ class Typesetter:
         answer = json.loads(self._process.stdout.readline())
         if "fault" in answer:
             raise ValueError(answer["fault"])
-        written = CALLIGRAPHIC.sub(lambda found: f"<mi>{calligraphic(found[1])}</mi>", answer["written"])
-        written = APPLIED.sub('<mo>\u2061</mo><mspace width="0.1667em"/>', written)
-        written = ARROWS.sub(r'<mo stretchy="false">\1</mo>', written)
-        return written.replace('<mtext mathvariant="monospace">', '<mtext class="monospace">')
+        return mathml.tidy(answer["written"])
 
     def close(self) -> None:
         """End the process: it ends with its input."""
@@ -96,11 +90,6 @@ def typesetter() -> Typesetter:
     return Typesetter()
 
 
-def calligraphic(letter: str) -> str:
-    """The calligraphic capital of this letter."""
-    return OLD_LETTERS.get(letter) or chr(0x1D49C + ord(letter) - ord("A"))
-
-
 def visit(translator: Any, node: nodes.math | nodes.math_block) -> None:
     """Write a formula; one that KaTeX does not understand stays as it was typed, with a warning."""
     display = isinstance(node, nodes.math_block)
@@ -110,8 +99,34 @@ def visit(translator: Any, node: nodes.math | nodes.math_block) -> None:
         logger.warning("formula: %s", error, location=node)
         written = f'<code class="formula-error">{translator.encode(node.astext())}</code>'
     kind = "div" if display else "span"
-    translator.body.append(translator.starttag(node, kind, "", CLASS="math") + written + f"</{kind}>")
+    shown = written if display else inline(written, *(translator.encode(node.get(side, "")) for side in ADJACENT))
+    translator.body.append(translator.starttag(node, kind, "", CLASS="math") + shown + f"</{kind}>")
     raise nodes.SkipNode
+
+
+def inline(written: str, before: str, after: str) -> str:
+    """A formula in the text: its parts stay whole, with what stands beside the first and the last."""
+    if not written.startswith("<math"):
+        return before + written + after
+    parts = mathml.pieces(written)
+    shown = []
+    for position, part in enumerate(parts):
+        kind = "piece" + " wide" * part.wide + " tall" * part.tall
+        left, right = before * (position == 0), after * (position == len(parts) - 1)
+        reached = ' tabindex="0"' if part.wide else ""  # it may scroll
+        shown.append(f'<span class="{kind}"{reached}>{left}<span>{part.written}</span>{right}</span>')
+    return "".join(shown)
+
+
+def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Browsers end a line between a formula and a comma: what stands beside a formula becomes part of it."""
+    for node in list(doctree.findall(nodes.math)):
+        for side, step, pattern in zip(ADJACENT, (-1, 1), (ENDS, BEGINS), strict=True):
+            position = node.parent.index(node) + step
+            text = node.parent[position] if 0 <= position < len(node.parent) else None
+            if isinstance(text, nodes.Text) and (found := pattern.search(text)):
+                node[side] = found[0]
+                node.parent[position] = nodes.Text(text[: found.start()] + text[found.end() :])
 
 
 def finish(app: Sphinx, exception: Exception | None) -> None:
@@ -126,5 +141,6 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the renderer."""
     app.add_html_math_renderer("mathml", inline_renderers=(visit, None), block_renderers=(visit, None))
+    app.connect("doctree-resolved", keep_together)
     app.connect("build-finished", finish)
     return {"parallel_read_safe": True, "parallel_write_safe": False}

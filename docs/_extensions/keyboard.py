@@ -14,6 +14,8 @@ def complete(app: Sphinx, page: str, template: str, context: dict[str, Any], doc
     for name, plain, complete in (
         ("furo_navigation_tree", ' role="heading"', ' role="heading" aria-level="2"'),
         ("body", "<pre>", '<pre tabindex="0">'),
+        ("body", '<div class="math"', '<div tabindex="0" class="math"'),
+        ("body", '<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
     ):
         if name in context:
             context[name] = context[name].replace(plain, complete)

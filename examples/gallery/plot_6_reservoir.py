@@ -12,7 +12,7 @@ from topalpha.theory import partition, relaxed_lower_bound
 
 alpha, epsilon, delta = 0.2, 0.1, 0.05
 reservoir = parse_reservoir("beta(2,3)", at_most=0.85)
-print("blocks begin at", ", ".join(f"{edge:.3f}" for edge in partition(reservoir, alpha)))
+print("edges of the blocks:", ", ".join(f"{edge:.3f}" for edge in partition(reservoir, alpha)))
 figures.reservoir(reservoir, alpha, epsilon)
 
 # %%

@@ -31,7 +31,20 @@ _AHEAD = 8
 class Pull(NamedTuple):
     """A reward that the search is waiting for: the ``number``-th pull (from 0) of arm ``arm``.
 
-    An arm is new where ``number`` is 0: draw a fresh candidate for it. ``order`` counts all pulls asked for.
+    Attributes
+    ----------
+    arm
+        Which arm, from 0.
+    number
+        Which pull of this arm, from 0. Where it is 0 the arm is new: draw a fresh candidate for it.
+    order
+        Which pull of all that were asked for, from 0.
+
+    Examples
+    --------
+    >>> from topalpha import Search, design
+    >>> Search(design("cc-lucb", 0.1, 0.1, 0.1), seed=0).ask()
+    Pull(arm=0, number=0, order=0)
     """
 
     arm: int

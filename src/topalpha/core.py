@@ -68,6 +68,13 @@ class History(NamedTuple):
 class Claim(NamedTuple):
     """With probability at least 1 - delta, an arm's mean is within ``epsilon`` of the top ``alpha`` fraction.
 
+    Attributes
+    ----------
+    alpha
+        The fraction.
+    epsilon
+        By how much the mean may fall short of it.
+
     Examples
     --------
     >>> Claim(0.05, 0.1).alpha
@@ -234,6 +241,8 @@ class Entry(NamedTuple):
         Each textual option of ``design`` with its choices, the default first.
     rewards
         ``any`` one-parameter family, or ``unit``: only rewards between 0 and 1.
+    models
+        The reward models beyond those families that it takes, of ``pass-fail``, ``normal`` and ``low-variance``.
     knowledge
         What must be known about the reservoir beforehand: a function of reservoir, alpha and epsilon that gives those
         options of ``design``, or raises ``ValueError`` where the algorithm has nothing to say about such a reservoir.
@@ -248,5 +257,6 @@ class Entry(NamedTuple):
     proof: str
     options: Mapping[str, tuple[str, ...]]
     rewards: str = "any"
+    models: tuple[str, ...] = ()
     knowledge: Callable[[Any, float, float], dict[str, Any]] | None = None
     budgeted: bool = False

@@ -133,6 +133,20 @@ def resume(
 
     A search that has stopped gives its result again. What was told is not evaluated again; what was in flight is.
 
+    Parameters
+    ----------
+    path, name
+        The file, and which search in it if there are several.
+    draw, pull, items
+        What the search was begun with; see :func:`search`.
+    allow_pickle
+        Whether candidates that were pickled may be loaded: only from a file that you trust.
+    durable, interval
+        Whether what is told from now on is safe against a killed ``process`` or also against a loss of ``power``, and
+        how many seconds it may wait before it is on disk.
+    **running
+        How it runs: executor, budget, timeout, progress; see :class:`topalpha.running.Running`.
+
     Examples
     --------
     >>> import tempfile
@@ -160,6 +174,15 @@ async def asearch(draw: Draw, pull: Callable[..., Any], **arguments: Any) -> Res
 
     ``width`` says how many are awaited at once; ``executor`` and ``workers`` are not used. Ctrl-C ends it early, with a
     result; when its task is cancelled, what is proved is written down and the cancellation goes on.
+
+    Parameters
+    ----------
+    draw
+        ``draw(rng)`` or ``draw()`` returns a fresh candidate; or a list of candidates.
+    pull
+        Awaited as ``pull(candidate, rng)`` or ``pull(candidate)``, it returns a reward.
+    **arguments
+        All others of :func:`search`: the target, what is known about rewards, storage, and how it runs.
 
     Examples
     --------
@@ -192,6 +215,20 @@ async def aresume(
     **running: Any,
 ) -> Result:
     """The same as :func:`resume`, for a ``pull`` that is a coroutine function.
+
+    Parameters
+    ----------
+    path, name
+        The file, and which search in it if there are several.
+    draw, pull, items
+        What the search was begun with; see :func:`search`. ``pull`` is awaited.
+    allow_pickle
+        Whether candidates that were pickled may be loaded: only from a file that you trust.
+    durable, interval
+        Whether what is told from now on is safe against a killed ``process`` or also against a loss of ``power``, and
+        how many seconds it may wait before it is on disk.
+    **running
+        How it runs: executor, budget, timeout, progress; see :class:`topalpha.running.Running`.
 
     Examples
     --------

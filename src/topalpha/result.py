@@ -152,6 +152,14 @@ class Study:
 
     Attributes
     ----------
+    algorithm, family, reservoir
+        What was run on what, in words that ``design``, ``parse_family`` and ``parse_reservoir`` read.
+    alpha, epsilon, delta
+        The target.
+    arms
+        How many arms a run may draw at most.
+    seed, seconds
+        Of all random choices, and how long it took.
     pulls, means, stopped
         Per run: rewards spent, the true mean of the arm returned (of several the worst), and whether the algorithm
         stopped by itself. A run that was cut off is no error: nothing was claimed.

@@ -29,6 +29,15 @@ class Session(Search):
     In a file it also leaves its figures, about twice a second while rewards are told, for ``topalpha show`` and the
     dashboard. Messages that others post to it are for whoever drives it to obey.
 
+    Parameters
+    ----------
+    task
+        What is looked for.
+    record
+        Where it is written down; :meth:`start` and :meth:`resume` open one.
+    version
+        Which version of the package began it.
+
     Examples
     --------
     >>> import tempfile

@@ -11,11 +11,18 @@ from topalpha.certificate import Certificate, certify
 from topalpha.replay import fingerprint
 from topalpha.session import Session
 from topalpha.storage import Recording, StorageError, read
-from topalpha.wording import REASONS
+from topalpha.wording import FORMER_BOUNDS, REASONS
 
 
 class Refuted(ValueError):
-    """A certificate that the record does not bear out."""
+    """A certificate that the record does not bear out.
+
+    Examples
+    --------
+    >>> raise Refuted("pulls must be what the record bears out, got 10 where the record gives 11")
+    Traceback (most recent call last):
+    topalpha.verification.Refuted: pulls must be what the record bears out, got 10 where the record gives 11
+    """
 
 
 def verify(
@@ -39,6 +46,16 @@ def verify(
         One that was handed on separately, to be compared with the record; the one in the file unless given.
     allow_pickle
         Whether candidates that were pickled may be loaded.
+
+    Examples
+    --------
+    >>> import tempfile, topalpha
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = topalpha.search(
+    ...         lambda rng: 0.25, lambda arm, rng: arm, alpha=0.5, epsilon=0.5, delta=0.1, storage=f"{folder}/search.db"
+    ...     )
+    ...     topalpha.verify(f"{folder}/search.db") == found.certificate
+    True
     """
     return confirmed(read(path, name), certificate, allow_pickle=allow_pickle)[0]
 
@@ -81,6 +98,8 @@ def confirmed(
     ).to_dict()
     if unseen:
         true["candidate"] = claimed.get("candidate")
+    if FORMER_BOUNDS.get(str(claimed.get("bounds"))) == true["bounds"]:
+        true["bounds"] = claimed["bounds"]  # other words for the same bounds
     for entry in sorted(set(true) | set(claimed)):
         if entry not in true or entry not in claimed or _text(true[entry]) != _text(claimed[entry]):
             shown = f"{claimed.get(entry)!r} where the record gives {true.get(entry)!r}"

@@ -77,6 +77,17 @@ def legible(candidate: Any) -> Any:
     return re.sub(r" at 0x[0-9a-f]+", "", repr(candidate))
 
 
+#: What certificates of earlier searches call their bounds, and what they are called now: the same bounds.
+FORMER_BOUNDS = {
+    "Running bounds of a score on items items, with the shifts for epsilon.": (
+        "Running bounds of a score on a test set drawn without replacement, with the shifts for epsilon."
+    ),
+    "Evidence about a score on items items, with the shifts for epsilon; threshold is ln(1/delta_u).": (
+        "Evidence about a score on a test set drawn without replacement; threshold is ln(1/delta_u)."
+    ),
+}
+
+
 def bounds(algorithm: Any) -> str:
     """What the algorithm's bounds are, in a sentence.
 

@@ -66,10 +66,9 @@ class Page(HTMLParser):
         if tag == "img":
             self.pictures.append(found)
         inside = "article" in self._open
-        self.formulas += tag == "math" and inside
-        self.faulty += tag == "merror" or any(
-            word in found.get("class", "") for word in ("katex-error", "formula-error")
-        )
+        classes = set(found.get("class", "").split())
+        self.formulas += "math" in classes and inside
+        self.faulty += tag == "merror" or bool(FAULTY & classes)
 
     def handle_endtag(self, tag: str) -> None:
         if tag in self._open:

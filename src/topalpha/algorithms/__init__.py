@@ -39,7 +39,7 @@ from topalpha.families import Normal
 from topalpha.rewards import RewardModel
 from topalpha.validate import choice, require
 
-#: Those that say at any time what is proved, for every kind of reward: what the package recommends, and the paper's.
+#: Those that say at any time what is proved: what the package recommends, and the paper's.
 PRINCIPAL: tuple[Entry, ...] = (joint_lucb.ENTRY, cc_lucb.ENTRY, lucb_pp.ENTRY, kl_lucb.ENTRY)
 
 #: The field that they are compared with.
@@ -117,6 +117,17 @@ def design(
     name: str, alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, **options: Any
 ) -> Algorithm:
     """The named algorithm for this target.
+
+    Parameters
+    ----------
+    name
+        Of a registered algorithm; ``topalpha list`` prints them.
+    alpha, epsilon, delta
+        The target.
+    family
+        What is known about rewards, such as ``Gaussian(0.5)``; anything in [0, 1] unless given.
+    **options
+        Those of the algorithm, by name.
 
     Examples
     --------

@@ -213,4 +213,5 @@ ENTRY = Entry(
     reference="LUCB sampling with constant-confidence upper bounds",
     proof="docs/proofs.md, D",
     options={"bounds": ("tilt", "kt")},
+    models=("pass-fail", "normal", "low-variance"),
 )

@@ -226,4 +226,5 @@ ENTRY = Entry(
     reference="LUCB for k arms with constant-confidence upper bounds",
     proof="docs/field/lucb.md, 4",
     options={"bounds": ("tilt", "kt")},
+    models=("pass-fail", "normal", "low-variance"),
 )

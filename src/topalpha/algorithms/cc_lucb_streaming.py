@@ -85,4 +85,5 @@ ENTRY = Entry(
     reference="cc-lucb in one phase, with a bounded pool of arms",
     proof="docs/field/lucb.md, 3",
     options={"bounds": ("tilt", "kt")},
+    models=("pass-fail", "normal", "low-variance"),
 )

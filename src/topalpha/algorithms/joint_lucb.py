@@ -187,4 +187,5 @@ ENTRY = Entry(
     reference="LUCB sampling with a joint supermartingale certificate",
     proof="docs/proofs.md, E",
     options={},
+    models=("pass-fail", "low-variance"),
 )

@@ -220,4 +220,5 @@ ENTRY = Entry(
     reference="joint-lucb that decides itself when to draw the next arm",
     proof="docs/field/one_phase.md",
     options={},
+    models=("pass-fail", "low-variance"),
 )

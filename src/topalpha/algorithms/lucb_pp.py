@@ -173,4 +173,5 @@ ENTRY = Entry(
     reference="Simchowitz, Jamieson, Recht (COLT 2017), LUCB++",
     proof="docs/proofs.md, B",
     options={},
+    models=("pass-fail", "normal", "low-variance"),
 )

@@ -98,4 +98,5 @@ ENTRY = Entry(
     reference="Chaudhuri, Kalyanakrishnan (AAAI 2017), P2 on successive batches",
     proof="docs/field/lucb.md, 2",
     options={"split": ("even", "certificate"), "bounds": ("tilt", "kt")},
+    models=("pass-fail", "normal", "low-variance"),
 )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from topalpha.algorithms import lucb_pp
 from topalpha.claims import target_claim
 from topalpha.core import SUM, WAIT, Claim, Entry, History, Traits
+from topalpha.families import checked
 from topalpha.rewards import ENDLESS, RewardFamily, RewardModel
 from topalpha.rules import next_challenger, query_fresh, recall_leader, unseen
 from topalpha.tournament import beats, empty_tree, play, rebuild, runner_up
@@ -159,7 +160,7 @@ def design(alpha: float, epsilon: float, delta: float, family: RewardModel | Non
     >>> design(0.05, 0.05, 0.05).arms
     72
     """
-    return UGapE(**lucb_pp.design(alpha, epsilon, delta, family, pool=pool)._asdict())
+    return UGapE(**lucb_pp.design(alpha, epsilon, delta, checked(family), pool=pool)._asdict())
 
 
 ENTRY = Entry(

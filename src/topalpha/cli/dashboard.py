@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from topalpha.cli.inputs import SEED
+from topalpha.cli.inputs import PORT
 from topalpha.cli.program import Refused, refusals
 from topalpha.validate import require
 
@@ -25,7 +25,7 @@ NEEDED = ("anyio", "h11", "jinja2", "plotly", "starlette", "uvicorn")
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Address to serve at; others than loopback need the token."
 )
-@click.option("--port", type=SEED, default=8765, show_default=True, help="Port to serve at; 0 for any that is free.")
+@click.option("--port", type=PORT, default=8765, show_default=True, help="Port to serve at; 0 for any that is free.")
 @click.option("--token", envvar="TOPALPHA_TOKEN", help="Who holds it may control searches; a new one unless given.")
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
 def dashboard(file: str, host: str, port: int, token: str | None, no_open: bool) -> int:

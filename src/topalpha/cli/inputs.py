@@ -53,6 +53,7 @@ FRACTION = Checked("fraction", lambda name, text: fraction(name, real(name, text
 POSITIVE = Checked("number", lambda name, text: positive(name, real(name, text)))
 COUNT = Checked("count", lambda name, text: _count(name, text, 1))
 SEED = Checked("seed", lambda name, text: _count(name, text, 0))
+PORT = Checked("port", lambda name, text: _count(name, text, 0))
 
 
 class AlgorithmName(ParameterType):

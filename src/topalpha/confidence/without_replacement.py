@@ -38,7 +38,7 @@ class ShiftTables(NamedTuple):
 
 
 class WithoutReplacementBounds(NamedTuple):
-    """Running bounds of a score on ``items`` items, with the shifts for ``epsilon``.
+    """Running bounds of a score on a test set drawn without replacement, with the shifts for ``epsilon``.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class WithoutReplacementBounds(NamedTuple):
 
 
 class ShiftEvidence(NamedTuple):
-    """Evidence about a score on ``items`` items, with the shifts for ``epsilon``; ``threshold`` is ln(1/delta_u).
+    """Evidence about a score on a test set drawn without replacement; ``threshold`` is ln(1/delta_u).
 
     Examples
     --------

@@ -18,6 +18,13 @@ class PullFailed(RuntimeError):
 
     The pull is still outstanding: a search that is resumed evaluates it again. All else that had finished was told.
 
+    Parameters
+    ----------
+    pull
+        The one that failed.
+    reason
+        What happened, in words.
+
     Examples
     --------
     >>> str(PullFailed(Pull(arm=3, number=0, order=17), "ZeroDivisionError: division by zero"))

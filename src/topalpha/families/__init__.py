@@ -60,6 +60,11 @@ _SHAPE = "be a name with numbers, such as gamma(shape=2,highest=3)"
 def parse_family(text: str) -> RewardModel:
     """Read a family and its parameters from text such as ``gamma(shape=2,highest=3)`` or ``gamma(2,3)``.
 
+    Parameters
+    ----------
+    text
+        A name, and in parentheses its parameters, by name or in their order; ``topalpha list`` prints all.
+
     Examples
     --------
     >>> parse_family("gaussian(sigma=0.5)")

@@ -28,6 +28,11 @@ _TINY = 1e-290
 class Bernoulli(NamedTuple):
     """Rewards in {0, 1}, or anywhere in [0, 1], with no arm's mean above ``highest``.
 
+    Parameters
+    ----------
+    highest
+        No arm's mean is above it.
+
     Examples
     --------
     >>> family = Bernoulli()

@@ -32,6 +32,13 @@ class Gamma(NamedTuple):
     Without a ``highest`` the tilts are laid out for means up to 1024 epsilon. A run among means far above that may not
     stop; what it returns is covered all the same.
 
+    Parameters
+    ----------
+    shape
+        Of all arms; 1 is exponential.
+    highest
+        No arm's mean is above it.
+
     Examples
     --------
     >>> family = Gamma(shape=2.0)

@@ -24,6 +24,13 @@ _NATS = 64.0
 class Gaussian(NamedTuple):
     """Rewards of standard deviation ``sigma``, or sigma-sub-Gaussian ones, with no arm's mean above ``highest``.
 
+    Parameters
+    ----------
+    sigma
+        The standard deviation of rewards, or a number of which they are sub-Gaussian.
+    highest
+        No arm's mean is above it.
+
     Examples
     --------
     >>> family = Gaussian(sigma=0.5)

@@ -21,6 +21,11 @@ class LowVariance(NamedTuple):
     mean (1 - mean). No bound for all of [0, 1] can place a mean within epsilon in fewer than about
     ln(1/level) / epsilon pulls: a rare bad outcome cannot be excluded sooner.
 
+    Parameters
+    ----------
+    highest
+        No arm's mean is above it.
+
     Examples
     --------
     >>> family = LowVariance()

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 class Mirrored(NamedTuple):
     """Rewards -X, where X is a reward of ``family``; valid for whatever that family's bounds are valid for.
 
+    Parameters
+    ----------
+    family
+        That of X.
+
     Examples
     --------
     >>> from topalpha.families.poisson import Poisson

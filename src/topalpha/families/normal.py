@@ -23,6 +23,13 @@ class Normal(NamedTuple):
 
     For cc-lucb and lucb++ only: see ``topalpha.confidence.student`` for why.
 
+    Parameters
+    ----------
+    prior_pulls
+        How many pulls the prior on the effect is worth.
+    least_pulls
+        No bound is finite before so many rewards of an arm.
+
     Examples
     --------
     >>> Normal().highest, Normal().prior_pulls, Normal().least_pulls

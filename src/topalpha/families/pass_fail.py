@@ -24,6 +24,11 @@ class PassFail(NamedTuple):
     The bounds are exact for this sampling and need nothing else; orders must be uniformly random and independent
     between arms (with one order for all arms the proofs of cc-lucb and joint-lucb do not hold).
 
+    Parameters
+    ----------
+    items
+        The size of the test set.
+
     Examples
     --------
     >>> family = PassFail(200)

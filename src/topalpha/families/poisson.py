@@ -33,6 +33,11 @@ class Poisson(NamedTuple):
     Without a ``highest`` the tilts are laid out for means up to 1024 epsilon. A run among means far above that may not
     stop; what it returns is covered all the same.
 
+    Parameters
+    ----------
+    highest
+        No arm's mean is above it.
+
     Examples
     --------
     >>> family = Poisson()

@@ -31,6 +31,15 @@ FORMS = (
 def parse(text: str, at_most: float | None = None, clip: float | None = None) -> Reservoir:
     """Read a reservoir; ``at_most`` conditions it on mean <= at_most, ``clip`` replaces means by min(mean, clip).
 
+    Parameters
+    ----------
+    text
+        A name and its parameters in parentheses, such as ``beta(1,2)``; ``topalpha list`` prints all forms.
+    at_most
+        No mean is above it: the reservoir given that a mean is not.
+    clip
+        No mean is above it: those that were are equal to it. Not together with ``at_most``.
+
     Examples
     --------
     >>> parse("Mixture(0.9*beta(1, 2), 0.1*dirac(0.8))").expression

@@ -21,6 +21,13 @@ def control(path: str | os.PathLike[str], name: str | None, action: str) -> str:
     Without a name: the only search that runs. It obeys within a second, as soon as its present pull is over where
     pulls run one by one.
 
+    Parameters
+    ----------
+    path, name
+        The file, and which search in it; None for the only one that runs.
+    action
+        ``pause``, ``continue`` or ``stop``.
+
     Examples
     --------
     >>> import tempfile

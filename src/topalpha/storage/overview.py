@@ -59,6 +59,11 @@ class Overview:
 def listing(path: str | os.PathLike[str]) -> list[Overview]:
     """All searches in a file at one moment, in the order in which they were created; quick however long they are.
 
+    Parameters
+    ----------
+    path
+        The file.
+
     Examples
     --------
     >>> import tempfile
@@ -84,6 +89,13 @@ def candidates(path: str | os.PathLike[str], name: str | None, arms: Iterable[in
     """Candidates of these arms as text, by arm; "(pickled)" for those that are kept as pickles, which are not loaded.
 
     A range is read in one go. Arms that are not there are left out.
+
+    Parameters
+    ----------
+    path, name
+        The file, and which search in it; None for the only one.
+    arms
+        Which; anything that gives whole numbers.
 
     Examples
     --------
@@ -122,6 +134,11 @@ def stamp(path: str | os.PathLike[str]) -> Stamp | None:
     Take it before reading: a change in between is then seen the next time. Times of files are coarse, so that of two
     changes within a few milliseconds the second may not show: do not rely on it for longer than a second or so.
     Nothing is opened, for closing a file of SQLite's drops the locks that this process holds on it.
+
+    Parameters
+    ----------
+    path
+        The file, which need not exist.
 
     Examples
     --------

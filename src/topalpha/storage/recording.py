@@ -17,6 +17,13 @@ from topalpha.storage.files import consult, inspect, resolve
 class Failure(NamedTuple):
     """A pull that gave no reward: which, how many rewards had been told, why, and what was done about it.
 
+    Attributes
+    ----------
+    order, after
+        Which pull of all that were asked for, from 0, and how many rewards had been told by then.
+    reason, action
+        What happened, and what was done about it.
+
     Examples
     --------
     >>> Failure(order=7, after=5, reason="timeout", action="retry").action
@@ -31,6 +38,15 @@ class Failure(NamedTuple):
 
 class Row(NamedTuple):
     """What was known about one arm when the last snapshot was taken; ``mean`` is None without rewards.
+
+    Attributes
+    ----------
+    arm
+        Which arm, from 0.
+    pulls, pending
+        How many rewards it has, and how many pulls of it are in flight.
+    mean, lower, upper
+        The average of its rewards, and the bounds that the algorithm compares.
 
     Examples
     --------
@@ -107,6 +123,13 @@ def read(path: str | os.PathLike[str], name: str | None = None, *, log: bool = T
     Nothing is created, changed or held up, even while the search runs. With ``log=False`` arms, asks and tells are left
     out, which is quick however long the search.
 
+    Parameters
+    ----------
+    path, name
+        The file, and which search in it if there are several.
+    log
+        Whether arms, asks and tells are read as well.
+
     Examples
     --------
     >>> read("/nowhere.db")
@@ -120,6 +143,11 @@ def read(path: str | os.PathLike[str], name: str | None = None, *, log: bool = T
 
 def names(path: str | os.PathLike[str]) -> list[str]:
     """The searches in a file, in the order in which they were created.
+
+    Parameters
+    ----------
+    path
+        The file.
 
     Examples
     --------

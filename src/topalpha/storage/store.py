@@ -125,6 +125,13 @@ class Storage:
 def post(path: str | os.PathLike[str], name: str | None, text: str) -> None:
     """Leave a message for a search, running or not, from any process.
 
+    Parameters
+    ----------
+    path, name
+        The file, and which search in it; None for the only one.
+    text
+        The message: ``pause``, ``continue`` and ``stop`` are obeyed, others are not.
+
     Examples
     --------
     >>> import tempfile

@@ -16,6 +16,13 @@ from topalpha.testing.runs import Outcome, check_same, compiled, interpreted, re
 def check_parameters(parameters: Any, path: str = "") -> None:
     """Raise unless this is a NamedTuple of at least one field, each a scalar or again such a tuple.
 
+    Parameters
+    ----------
+    parameters
+        A reward family, an algorithm, or whatever else is handed to compiled code.
+    path
+        What it is called in the refusal; its class unless given.
+
     Examples
     --------
     >>> from topalpha.families import Bernoulli
@@ -39,6 +46,15 @@ def check_design(design: Callable[..., Algorithm], family: RewardFamily | None =
 
     Whole numbers where reals are meant must give the very same types: compiled code tells them apart. ``options`` are
     those that the design cannot do without, a budget for example.
+
+    Parameters
+    ----------
+    design
+        What is registered as an algorithm's ``design``.
+    family
+        Handed on to it.
+    **options
+        Handed on to it.
 
     Examples
     --------
@@ -76,6 +92,15 @@ def check_algorithm(
     algorithm: Algorithm, reservoir: Reservoir, seed: int = 0, run: int = 0, most: int = 200_000
 ) -> Outcome:
     """Run an algorithm in every way there is and raise unless all agree bit for bit; return what they agree on.
+
+    Parameters
+    ----------
+    algorithm, reservoir
+        What ``design`` returned, and where arms come from.
+    seed, run
+        The seed of a study, and which of its runs.
+    most
+        So many pulls are enough for a run.
 
     Examples
     --------

@@ -18,6 +18,15 @@ def check_family(family: RewardFamily, means: Sequence[float], seed: int = 0, dr
     Checked: parameters, divergence, bounds (outward, within 1e-9), Chernoff point, likelihood ratios, gaps and tilts of
     the right sign, and that samples pass ``check`` and have the stated mean and variance.
 
+    Parameters
+    ----------
+    family
+        With the parameters to check it at.
+    means
+        At which it is checked.
+    seed, draws
+        Of the rewards that are drawn at each mean, and how many they are.
+
     Examples
     --------
     >>> from topalpha.families import Poisson

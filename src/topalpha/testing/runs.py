@@ -17,14 +17,44 @@ from topalpha.testing.ensure import ensure
 
 
 class Step(NamedTuple):
-    """One pull of a run: the arm and its reward."""
+    """One pull of a run: the arm and its reward.
+
+    Attributes
+    ----------
+    arm
+        Which arm, from 0.
+    reward
+        What it gave.
+
+    Examples
+    --------
+    >>> Step(arm=0, reward=1.0).reward
+    1.0
+    """
 
     arm: int
     reward: float
 
 
 class Outcome(NamedTuple):
-    """All that a run leaves behind and that decisions depend on, as plain numbers."""
+    """All that a run leaves behind and that decisions depend on, as plain numbers.
+
+    Attributes
+    ----------
+    t, arms
+        How many rewards were told, and how many arms were drawn.
+    pulls, stats
+        The rewards of each arm, and the columns that the algorithm keeps about them.
+    state
+        What the algorithm keeps about the run.
+    arm
+        The arm that it recommends.
+
+    Examples
+    --------
+    >>> Outcome(t=1, arms=1, pulls=(1,), stats=((0.5,),), state=(), arm=0).pulls
+    (1,)
+    """
 
     t: int
     arms: int
@@ -36,6 +66,11 @@ class Outcome(NamedTuple):
 
 def outcome(history: History, arm: int) -> Outcome:
     """The outcome of a run with this history that recommends ``arm``.
+
+    Parameters
+    ----------
+    history, arm
+        What was observed, and the arm that is recommended.
 
     Examples
     --------
@@ -55,6 +90,13 @@ def outcome(history: History, arm: int) -> Outcome:
 
 def check_same(one: Outcome, other: Outcome, what: str) -> None:
     """Raise unless two outcomes agree to the last bit; ``what`` names the two ways to run.
+
+    Parameters
+    ----------
+    one, other
+        What came out of the two.
+    what
+        What they are called in the refusal.
 
     Examples
     --------
@@ -85,6 +127,15 @@ def interpreted(
 
     Raises ``AssertionError`` where a plan writes past its batch, names an arm that is neither seen nor the next fresh
     one, changes what was observed, or has not stopped after ``most`` pulls.
+
+    Parameters
+    ----------
+    algorithm, reservoir
+        What ``design`` returned, and where arms come from.
+    seed, run
+        The seed of a study, and which of its runs.
+    most
+        So many pulls are enough for a run.
 
     Examples
     --------
@@ -144,6 +195,15 @@ def searched(
 ) -> tuple[Outcome, list[Step]]:
     """The same run through :class:`topalpha.Search`, forgetting its memory with probability ``forget`` at each pull.
 
+    Parameters
+    ----------
+    algorithm, reservoir
+        What ``design`` returned, and where arms come from.
+    seed, run
+        The seed of a study, and which of its runs.
+    forget
+        The probability with which memory is dropped at each pull.
+
     Examples
     --------
     >>> from topalpha import design
@@ -166,6 +226,15 @@ def searched(
 
 def replayed(algorithm: Algorithm, record: Sequence[Step], seed: int = 0, run: int = 0) -> Outcome:
     """The outcome of a search that is told a record; rewards of one round are told in reverse.
+
+    Parameters
+    ----------
+    algorithm
+        What ``design`` returned.
+    record
+        What another run did, pull by pull.
+    seed, run
+        Those of that run.
 
     Examples
     --------
@@ -200,6 +269,17 @@ def compiled(
     forget: float = 0.0,
 ) -> Outcome:
     """The same run compiled: at one go, or in random slices of 1 to ``slices`` pulls, forgetting between some.
+
+    Parameters
+    ----------
+    algorithm, reservoir
+        What ``design`` returned, and where arms come from.
+    seed, run
+        The seed of a study, and which of its runs.
+    slices
+        How many pulls a slice has at most; all in one unless given.
+    forget
+        The probability with which memory is dropped after a slice.
 
     Examples
     --------

@@ -166,6 +166,21 @@ async def aselect(
 ) -> Selection:
     """The same as :func:`select`, inside an event loop; ``width`` evaluations are awaited at once, 8 unless given.
 
+    Parameters
+    ----------
+    candidates
+        A list of candidates, or a function that draws one.
+    examples
+        The test set: a list of anything.
+    evaluate
+        ``evaluate(candidate, example)`` says whether the candidate passes; a coroutine function is awaited.
+    storage, name, pickle, durable, interval
+        A file that keeps everything; see :func:`topalpha.search`.
+    resume
+        Go on with what the file holds under this name, if it does.
+    **settings
+        All others of :func:`select`: the target, the algorithm, the seed, and how it runs.
+
     Examples
     --------
     >>> import asyncio
