@@ -351,6 +351,43 @@ def test_the_command_line_refuses_in_one_sentence(file, arguments, sentence):
     assert outcome.output.startswith(f"topalpha: {sentence}")
 
 
+def test_a_picture_never_takes_the_place_of_a_record(file, tmp_path):
+    record, link, other = tmp_path / "record.db", tmp_path / "link.png", tmp_path / "other.png"
+    for one in (record, other):
+        one.write_bytes(file.read_bytes())
+    link.symlink_to(record)
+    beside = tmp_path / "again.png"
+    beside.symlink_to(f"{record}-wal")
+    for given, target, words in (
+        (record, link, "not be the file that is reported on"),
+        (link, link, "not be the file that is reported on"),
+        (link, beside, "not be the file that is reported on"),
+        (other, other, "not be the file that is reported on"),
+        (record, other, "not be a storage file"),
+    ):
+        outcome = run("figure", given, "--name", "stopped", "--kind", "pulls", "-o", target)
+        assert (outcome.exit_code, outcome.output) == (2, f"topalpha: output must {words}, got {str(target)!r}\n")
+    with pytest.raises(ValueError, match=r"^output must not be a storage file, got "):
+        figures.save(new_axes(), link)
+    assert record.read_bytes() == other.read_bytes() == file.read_bytes()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["again.png", "link.png", "other.png", "record.db"]
+
+
+def test_a_picture_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    target = tmp_path / "picture.png"
+    target.write_text("before")
+
+    def fail(*given, **named):
+        raise OSError(28, "No space left on device")
+
+    axes = new_axes()
+    monkeypatch.setattr(axes.figure, "savefig", fail)
+    with pytest.raises(OSError, match="No space"):
+        figures.save(axes, target)
+    assert target.read_text() == "before"
+    assert [one.name for one in tmp_path.iterdir()] == ["picture.png"]
+
+
 def test_svg_for_a_page_is_one_element(file):
     text = figures.svg(pulls(file, "stopped", axes=new_axes()))
     assert text.startswith("<svg")

@@ -409,8 +409,9 @@ def test_the_command_refuses_in_a_sentence(finished, tmp_path):
     before = path.read_bytes()
     link = tmp_path / "link.db"
     link.symlink_to(path)
-    for target in (path, link, f"{path}-wal"):
-        assert "topalpha: output must not be the file that is reported on, got" in call(path, "-o", target, code=2)
+    for given in (path, link):
+        for target in (path, link, f"{path}-wal"):
+            assert "topalpha: output must not be the file that is reported on, got" in call(given, "-o", target, code=2)
     assert path.read_bytes() == before
     assert "path must exist" in call(tmp_path / "none.db", "-o", tmp_path / "page.html", code=2)
     assert "name must be a search in the file" in call(path, "-o", tmp_path / "p.html", "--name", "other", code=2)
@@ -441,7 +442,7 @@ def test_writing_is_whole_or_not_at_all(finished, tmp_path, monkeypatch):
     def fail(*given):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("topalpha.report.page.os.replace", fail)
+    monkeypatch.setattr("topalpha.drafts.os.replace", fail)
     with pytest.raises(OSError, match="No space"):
         write(path, target)
     assert target.read_text() == "before"

@@ -27,7 +27,7 @@ def figure(file: str, name: str | None, kind: str, output: str) -> None:
         from topalpha import figures
 
         try:
-            figures.save(figures.KINDS[kind](file, name, axes=figures.new_axes()), output)
+            figures.save(figures.KINDS[kind](file, name, axes=figures.new_axes()), output, record=file)
         except ImportError as error:
             raise Refused(str(error)) from error
         except OSError as error:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from topalpha.drafts import draft_of
 from topalpha.figures.style import PALE, SIZE
 from topalpha.validate import require
 
@@ -78,8 +79,13 @@ def chosen(axes: Axes | None) -> Axes:
     return pyplot.figure(figsize=SIZE, layout="constrained").add_subplot()
 
 
-def save(axes: Axes, path: str | os.PathLike[str], dpi: int = 150) -> None:
+def save(
+    axes: Axes, path: str | os.PathLike[str], dpi: int = 150, *, record: str | os.PathLike[str] | None = None
+) -> None:
     """Write the picture that the axes are in: a png, svg or pdf, by the end of its name; the same bytes every time.
+
+    A file that is there is replaced in one step; a storage file is not, whatever its name, and ``record``, the one that
+    the picture was made from, is spared with all that lies next to it.
 
     Examples
     --------
@@ -92,8 +98,8 @@ def save(axes: Axes, path: str | os.PathLike[str], dpi: int = 150) -> None:
     with _needed():
         from matplotlib import rc_context
     # Neither the time nor random names go into the file.
-    with rc_context({"svg.hashsalt": "topalpha"}):
-        axes.figure.savefig(path, dpi=dpi, metadata=FORMATS[kind])
+    with draft_of(path, record) as draft, rc_context({"svg.hashsalt": "topalpha"}):
+        axes.figure.savefig(draft, format=kind[1:], dpi=dpi, metadata=FORMATS[kind])
 
 
 def svg(axes: Axes) -> str:
