@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner
 from pictures import bars, curves, faults, plain_looks
 
-from topalpha import Search, Session, Task, design, figures, search, select
+from topalpha import Certificate, Refuted, Search, Session, Task, design, figures, search, select
 from topalpha.cli import main
 from topalpha.figures import KINDS, claims_curve, intervals, new_axes, pulls, race
 from topalpha.figures.style import CHALLENGER, END, LEADER, LINE, OTHER, PROVED, REACH
 from topalpha.standing import standing, timeline
-from topalpha.storage import read
+from topalpha.storage import Storage, read
 
 EASY = {"alpha": 0.2, "epsilon": 0.25, "delta": 0.2, "seed": 3, "progress": "none"}
 
@@ -349,6 +349,38 @@ def test_the_command_line_refuses_in_one_sentence(file, arguments, sentence):
     outcome = run("figure", file, *arguments)
     assert outcome.exit_code == 2
     assert outcome.output.startswith(f"topalpha: {sentence}")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("change", "entry"),
+    [
+        ({"claims": [{"alpha": 0.001, "epsilon": 0.001}]}, "claims"),
+        ({"claims": [{"alpha": 0.2, "beta": 1}]}, "claims"),
+        ({"arm": 0}, "arm"),
+        ({"more": 1}, "more"),
+    ],
+)
+def test_a_certificate_that_was_altered_is_refused(file, tmp_path, kind, change, entry):
+    found = read(file, "stopped").certificate
+    assert found["arm"] != 0
+    forged = tmp_path / "forged.db"
+    forged.write_bytes(file.read_bytes())
+    with Storage(forged) as storage:
+        storage.open("stopped").finish("stopped", found | change)
+    outcome = run("figure", forged, "--name", "stopped", "--kind", kind, "-o", tmp_path / "x.png")
+    assert outcome.exit_code == 1
+    assert outcome.output.startswith(f"topalpha: NOT verified: {entry} must be what the record bears out, got ")
+    assert not (tmp_path / "x.png").exists()
+    with pytest.raises(Refuted, match=f"^{entry} must"):
+        KINDS[kind](forged, "stopped", axes=new_axes())
+
+
+def test_a_claim_that_is_none_is_refused(file):
+    found = read(file, "stopped").certificate
+    for wrong in (None, {"alpha": 0.1}, {"alpha": 0.1, "beta": 0.1}, 3):
+        with pytest.raises(ValueError, match=r"^claim must have exactly the entries alpha, epsilon, got "):
+            Certificate.from_dict(found | {"claims": [wrong]})
 
 
 def test_a_picture_never_takes_the_place_of_a_record(file, tmp_path):
