@@ -143,6 +143,37 @@ def test_infinite_bounds_leave_the_picture_and_break_nothing(family, minimise, t
                 assert faults(axes) == []
 
 
+@pytest.mark.parametrize("minimise", [False, True])
+def test_all_arms_of_a_selection_are_leaders(tmp_path, minimise):
+    path = tmp_path / "several.db"
+    settings = {**EASY, "algorithm": "cc-lucb-k", "options": {"k": 3}, "minimise": minimise, "storage": path}
+    found = search(draw, pull, **settings)
+    assert found.stopped
+    chosen = set(found.selection)
+    assert len(chosen) == 3
+    now = standing(path)
+    bounds = [now.row(arm).upper if minimise else now.row(arm).lower for arm in chosen]
+    expected = max(bounds) - 0.25 if minimise else min(bounds) + 0.25
+    assert (now.selection, now.line, now.above) == (found.selection, pytest.approx(expected), ())
+    outside = [now.row(arm).lower if minimise else now.row(arm).upper for arm in set(range(now.drawn)) - chosen]
+    assert now.others_at_best == (min(outside) if minimise else max(outside))
+    axes = intervals(path, axes=new_axes())
+    order = by_mean(now)
+    assert {order[int(x) - 1] for x, _ in points(axes, LEADER)} == chosen
+    assert look(axes, LINE).get_ydata() == pytest.approx([expected] * 2)
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    first, second, third = found.selection
+    assert f"the 3 chosen, arms {first}, {second} and {third}" in labels
+    assert not any("beyond the line" in label or "the leader" in label for label in labels)
+    assert {order[int(x) - 1] for x, _ in points(pulls(path, axes=new_axes()), LEADER)} == chosen
+    title = claims_curve(path, axes=new_axes()).get_title(loc="left")
+    assert f"arms {first}, {second} and {third} are each within" in " ".join(title.split())
+    timed = race(path, axes=new_axes())
+    assert look(timed, LINE).get_ydata()[-1] == pytest.approx(expected)
+    for one in (axes, timed):
+        assert faults(one) == []
+
+
 # Pulls
 
 

@@ -343,6 +343,25 @@ def test_of_many_claims_some_are_listed_and_the_first_and_the_last_are_among_the
     assert [pair[1:] for pair in claims(few)] == list(map(tuple, few.claims))
 
 
+@pytest.mark.parametrize("minimise", [False, True])
+def test_all_that_were_chosen_are_told(path, minimise):
+    settings = EASY | {"algorithm": "cc-lucb-k", "options": {"k": 2}, "minimise": minimise, "epsilon": 0.3}
+    found = search(draw, reward, **settings, storage=path)
+    page, recording = self_contained(html(path, arms=1)), read(path)
+    assert len(found.selection) == 2
+    assert found.statement in page.text
+    rows = {row.arm: row for row in recording.snapshot}
+    for arm in found.selection:
+        worst = rows[arm].upper if minimise else rows[arm].lower
+        words = f"Candidate (arm {arm}): mean {rows[arm].mean:.4g}, at worst {worst:.4g}"
+        assert f"{words}{recording.arms[arm]}" in page.text
+    outside = [row.lower if minimise else row.upper for row in rows.values() if row.arm not in found.selection]
+    assert page.data[0] == pytest.approx(min(outside) if minimise else max(outside))
+    assert "Any not chosen, at best" in page.text
+    assert "Any other, at best" not in page.text
+    assert "each of the chosen arms is" in page.text
+
+
 def test_costs_are_told_as_costs(path):
     search(draw, lambda one, rng: 100.0 - 100.0 * reward(one, rng), **EASY | {"epsilon": 25.0}, family="range(0,100)",
            minimise=True, storage=path)  # fmt: skip

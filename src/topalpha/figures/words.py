@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from topalpha.standing import Standing
 from topalpha.wording import REASONS
 
@@ -17,6 +19,59 @@ def named(now: Standing) -> str:
     ''
     """
     return "" if now.name is None else f" of “{now.name}”"
+
+
+#: How many arms are named one by one.
+LISTED = 4
+
+
+def arms(numbers: Sequence[int]) -> str:
+    """Which arms; of many the first.
+
+    Examples
+    --------
+    >>> arms([3]), arms([3, 9]), arms([3, 9, 1, 4, 7])
+    ('arm 3', 'arms 3 and 9', 'arms 3, 9, 1, 4 and 1 more')
+    """
+    if len(numbers) == 1:
+        return f"arm {numbers[0]}"
+    first = [str(arm) for arm in numbers[:LISTED]]
+    rest = len(numbers) - len(first)
+    last = f"{rest:,} more" if rest else first.pop()
+    return f"arms {', '.join(first)} and {last}"
+
+
+def leaders(now: Standing) -> str:
+    """Who leads, or was chosen where several are looked for.
+
+    Examples
+    --------
+    >>> from topalpha import Search, design
+    >>> from topalpha.standing import standing
+    >>> search = Search(design("cc-lucb-k", 0.5, 0.5, 0.3))
+    >>> search.tell_many([(pull, pull.arm % 3 / 2) for pull in search.ask_many(5)])
+    >>> leaders(standing(search))
+    'the 2 leaders, arms 2 and 1'
+    """
+    if len(now.selection) < 2:
+        return f"the leader, arm {now.leader}"
+    return f"the {len(now.selection):,} {'chosen' if now.stopped else 'leaders'}, {arms(now.selection)}"
+
+
+def line(now: Standing) -> str:
+    """What the line is that every other bound must cross.
+
+    Examples
+    --------
+    >>> from topalpha import Search, design
+    >>> from topalpha.standing import standing
+    >>> line(standing(Search(design("cc-lucb", 0.3, 0.3, 0.2))))
+    "the leader's lower bound + ε"
+    """
+    side = "upper bound − ε" if now.minimise else "lower bound + ε"
+    if len(now.selection) < 2:
+        return f"the leader's {side}"
+    return f"their {'highest' if now.minimise else 'lowest'} {side}"
 
 
 def of_status(now: Standing) -> str:

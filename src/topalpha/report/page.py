@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from topalpha import __version__
 from topalpha.drafts import draft_of
 from topalpha.report import words
-from topalpha.report.contents import as_text, gather
+from topalpha.report.contents import as_text, clipped, gather
 from topalpha.validate import whole
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=number, count=count, text=as_text, share=words.share)
+    environment.filters.update(number=number, count=count, text=as_text, share=words.share, clipped=clipped)
     return environment
 
 
