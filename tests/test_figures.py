@@ -6,6 +6,7 @@ import math
 import random
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from topalpha import Certificate, Refuted, Search, Session, Task, design, figure
 from topalpha.cli import main
 from topalpha.figures import KINDS, claims_curve, intervals, new_axes, pulls, race
 from topalpha.figures.style import CHALLENGER, END, LEADER, LINE, OTHER, PROVED, REACH
+from topalpha.report import html
 from topalpha.standing import standing, timeline
 from topalpha.storage import Storage, read
 
@@ -457,6 +459,27 @@ def test_svg_for_a_page_is_one_element(file):
     assert text.rstrip().endswith("</svg>")
     assert "<script" not in text
     assert text == figures.svg(pulls(file, "stopped", axes=new_axes()))
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a\x01b\x00c", "a\ufffdb\ufffdc"),
+        ("\u202etfel\u2066", "\ufffdtfel\ufffd"),
+        ("one\nline\ttwo \uffff", "one line two \ufffd"),
+        ("探索 \U0001f600", "探索 \U0001f600"),
+    ],
+)
+def test_a_name_may_hold_any_sign(tmp_path, name, shown):
+    path = tmp_path / "names.db"
+    search(draw, pull, **EASY, algorithm="cc-lucb", pulls=40, storage=path, name=name)
+    outcome = run("figure", path, "--kind", "pulls", "-o", tmp_path / "x.svg")
+    assert (outcome.exit_code, outcome.stderr) == (0, "")
+    ElementTree.parse(tmp_path / "x.svg")
+    axes = pulls(path, axes=new_axes())
+    assert f"“{shown}”" in " ".join(axes.get_title(loc="left").split())
+    assert shown in "".join(ElementTree.fromstring(figures.svg(axes)).itertext())
+    assert f"<h1>{shown}</h1>" in html(path)
 
 
 def test_matplotlib_is_loaded_by_drawing_alone_and_named_where_it_is_missing(file):

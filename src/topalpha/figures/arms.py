@@ -26,8 +26,8 @@ def intervals(source: Source, name: str | None = None, *, axes: Axes | None = No
     other arm's upper bound is above it, the leader is within epsilon of all of them. Where several arms are looked for,
     all of them are marked, and the line is the lowest of their lower bounds plus epsilon. For costs all of this is
     upside down. Bounds are those that the algorithm compares, each at a level of its own; infinite ones leave the
-    picture. A stopping rule that joins the evidence of many arms, as joint-lucb's, may be met while bounds are beyond the line.
-    Where arms are too many to be seen one by one, areas show the widest interval of some neighbours.
+    picture. A stopping rule that joins the evidence of many arms, as joint-lucb's, may be met while bounds are beyond
+    the line. Where arms are too many to be seen one by one, areas show the widest interval of some neighbours.
 
     Parameters
     ----------
@@ -137,8 +137,8 @@ def _limits(now: Standing) -> tuple[float, float]:
 
 def _groups(now: Standing) -> list[tuple[Numbers, Look, str]]:
     """Which arms are drawn alike, those in front last."""
-    leads = np.isin(now.arm, now.selection)
-    beyond = np.isin(now.arm, now.above)
+    leads: Any = np.isin(now.arm, now.selection)
+    beyond: Any = np.isin(now.arm, now.above)
     contest = f"{len(now.above):,} beyond the line at the stop"
     if not now.stopped:
         several = "s" if len(now.selection) > 1 else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
@@ -34,6 +35,14 @@ def _needed() -> Iterator[None]:
         yield
     except ImportError as error:
         raise ImportError("figures must have matplotlib to be drawn with: pip install 'topalpha[plot]'") from error
+
+
+@contextmanager
+def _any_letters() -> Iterator[None]:
+    """Without warnings about letters that the font lacks: a name may hold any, and a box stands for them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        yield
 
 
 def new_figure(width: float = SIZE[0], height: float = SIZE[1]) -> Any:
@@ -98,7 +107,7 @@ def save(
     with _needed():
         from matplotlib import rc_context
     # Neither the time nor random names go into the file.
-    with draft_of(path, record) as draft, rc_context({"svg.hashsalt": "topalpha"}):
+    with draft_of(path, record) as draft, _any_letters(), rc_context({"svg.hashsalt": "topalpha"}):
         axes.figure.savefig(draft, format=kind[1:], dpi=dpi, metadata=FORMATS[kind])
 
 
@@ -114,7 +123,7 @@ def svg(axes: Axes) -> str:
         from matplotlib import rc_context
     stream = StringIO()
     # Words stay words there: they can be read aloud, searched and copied.
-    with rc_context({"svg.hashsalt": "topalpha", "svg.fonttype": "none"}):
+    with _any_letters(), rc_context({"svg.hashsalt": "topalpha", "svg.fonttype": "none"}):
         axes.figure.savefig(stream, format="svg", metadata=FORMATS[".svg"])
     text = stream.getvalue()
     return text[text.index("<svg") :]

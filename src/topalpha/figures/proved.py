@@ -58,6 +58,7 @@ def claims_curve(source: Source, name: str | None = None, *, axes: Axes | None =
         ),
     ]
     best = "best (smallest)" if now.minimise else "top"
+    assert now.about is not None
     whom = now.selection if now.stopped and len(now.selection) > 1 else (now.about,)
     verb = "is" if len(whom) == 1 else "are each"
     sure = f"With probability at least {1.0 - now.delta:.10g}, {arms(whom)} {verb} within ε of the {best} α"

@@ -193,7 +193,8 @@ def _shift(deltas: Sequence[float], curves: int) -> float:
     """
     least = min((high / low for low, high in pairwise(deltas)), default=math.inf)
     # All of them together within a factor of 1.6, and within most of the room between two deltas.
-    return min(1.07, min(1.6, least**0.8) ** (1.0 / max(1, curves - 1)))
+    together: float = min(1.6, least**0.8)
+    return float(min(1.07, together ** (1.0 / max(1, curves - 1))))
 
 
 def _several(studies: Studies) -> list[Study]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from topalpha import __version__
 from topalpha.drafts import draft_of
+from topalpha.figures.words import plain
 from topalpha.report import words
 from topalpha.report.contents import as_text, clipped, gather
 from topalpha.validate import whole
@@ -81,7 +82,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=number, count=count, text=as_text, share=words.share, clipped=clipped)
+    environment.filters.update(
+        number=number, count=count, text=as_text, share=words.share, clipped=clipped, plain=plain
+    )
     return environment
 
 
