@@ -6,6 +6,8 @@ import math
 import random
 import subprocess
 import sys
+import warnings
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -260,6 +262,38 @@ def test_the_curve_is_what_the_certificate_claims(file, name):
     assert steps.get_xydata()[-1].tolist() == [1.0, now.claims[-1].epsilon]
     target = next(line for line in axes.lines if line.get_marker() == "*")
     assert target.get_xydata().tolist() == [[now.alpha, now.epsilon]]
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.21, 0.007])
+def test_the_target_s_alpha_is_a_tick_of_the_curve(alpha):
+    found = search(draw, pull, **EASY | {"alpha": alpha, "epsilon": 0.6}, algorithm="cc-lucb")
+    axes = claims_curve(found, axes=new_axes())
+    labels = {tick: label.get_text() for tick, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)}
+    assert labels[alpha] == f"{100 * alpha:g}%"
+    assert labels[1.0] == "100%"
+    assert faults(axes) == []
+
+
+def test_wide_letters_in_a_title_are_not_cut(file):
+    for name in ("W" * 150, "M m W w " * 20, "探" * 90, "i" * 200):
+        axes = pulls(replace(standing(file, "stopped"), name=name), axes=new_axes())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            assert faults(axes) == []
+
+
+def test_a_leader_that_least_is_proved_of_is_told(file):
+    now = standing(file, "early")
+    other = next(arm for arm in range(now.drawn) if arm != now.leader)
+    for function, source in ((intervals, replace(now, about=other)), (pulls, replace(now, about=other))):
+        labels = [text.get_text() for text in function(source, axes=new_axes()).get_legend().get_texts()]
+        assert f"the leader, arm {now.leader} (most is proved of arm {other})" in labels
+    moments = timeline(file, "early", arms=3)
+    moments[-1] = replace(moments[-1], about=other)
+    labels = [text.get_text() for text in race(moments, axes=new_axes()).get_legend().get_texts()]
+    assert f"mean of the leader (arm {now.leader} at the end) (most is proved of arm {other})" in labels
+    same = replace(now, about=now.leader)
+    assert not any("most is" in text.get_text() for text in intervals(same, axes=new_axes()).get_legend().get_texts())
 
 
 def test_without_a_proof_there_is_no_curve():

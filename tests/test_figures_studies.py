@@ -193,6 +193,28 @@ def test_where_there_is_no_lower_bound_the_reason_is_said(change, reason):
 
 
 @pytest.mark.parametrize(
+    ("target", "beginning"),
+    [
+        ([{"delta": 0.05, "epsilon": 0.5}, {"delta": 0.2, "epsilon": 0.5}], "No lower bound for this α, ε, δ"),
+        ([{"epsilon": 0.5}, {"epsilon": 0.1}], "Not everywhere a lower bound for this α, ε, δ"),
+    ],
+)
+def test_where_one_of_the_lower_bounds_is_missing_the_reason_is_said(target, beginning):
+    axes = sweep([study(**change) for change in target], axes=new_axes())
+    assert ((LIMIT.colour, LIMIT.dash, "None") in curves(axes)) == beginning.startswith("Not")
+    assert (LIMIT_EXACT.colour, LIMIT_EXACT.dash, "None") in curves(axes)
+    (text,) = axes.texts
+    assert " ".join(text.get_text().split()).startswith(f"{beginning}: no mean of the family lies above 1.")
+    assert not sweep(STUDIES, axes=new_axes()).texts[:]
+
+
+def test_blocks_that_are_not_shown_are_counted():
+    title = reservoir("beta(1,2)", 0.001, axes=new_axes()).get_title(loc="left")
+    assert title.replace("\n", " ").endswith("cut into 1,000 blocks of measure α = 0.001; the top 40 are shown")
+    assert "shown" not in reservoir("beta(1,2)", 0.05, axes=new_axes()).get_title(loc="left")
+
+
+@pytest.mark.parametrize(
     ("studies", "sentence"),
     [
         ([], r"studies must be a Study or several, got \[\]"),

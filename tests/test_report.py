@@ -362,6 +362,46 @@ def test_all_that_were_chosen_are_told(path, minimise):
     assert "each of the chosen arms is" in page.text
 
 
+def test_a_huge_candidate_is_shown_in_part_everywhere(path):
+    search(lambda rng: "x" * 20_000, lambda one, rng: float(rng.random() < 0.5), **EASY, storage=path, pulls=30)
+    assert max(map(len, re.findall("x+", html(path)))) <= 400
+
+
+def test_where_nothing_is_proved_no_claim_is_told_of(path):
+    found = search(draw, reward, **EASY, storage=path, pulls=1)
+    assert not found.certificate.claims
+    page = self_contained(html(path))
+    assert "A claim would be about the law that candidates are drawn from" in page.text
+    assert "It would say nothing of candidates that this law never gives" in page.text
+    for words in ("The claim is about", "Without these, nothing is proved"):
+        assert words not in page.text
+    assert Task(0.5, 0.1, 0.1, pool=1).law == "the list of 1 candidate"
+
+
+def test_it_prints_on_several_pages(finished, tmp_path):
+    import chromium
+    from playwright.sync_api import sync_playwright
+
+    page = tmp_path / "report.html"
+    page.write_text(finished[2], encoding="utf-8")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium.needed(), args=list(chromium.FLAGS))
+        tab = browser.new_page()
+        tab.goto(page.as_uri())
+        printed = tab.pdf(format="A4", print_background=True)
+        tab.emulate_media(media="print")
+        tab.set_viewport_size({"width": 718, "height": 1000})  # the width of A4 within its margins
+        cut = tab.evaluate(
+            "[...document.querySelectorAll('svg, table, dl, pre')].filter("
+            "one => one.getBoundingClientRect().right > document.documentElement.clientWidth + 1).length"
+        )
+        browser.close()
+    assert printed.startswith(b"%PDF")
+    assert len(printed) > 30_000, "with its figures"
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) > 1
+    assert cut == 0, "nothing is cut off at the right"
+
+
 def test_costs_are_told_as_costs(path):
     search(draw, lambda one, rng: 100.0 - 100.0 * reward(one, rng), **EASY | {"epsilon": 25.0}, family="range(0,100)",
            minimise=True, storage=path)  # fmt: skip

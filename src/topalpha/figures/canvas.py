@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
+import unicodedata
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -139,6 +140,29 @@ def bars(axes: Axes, x: Numbers, low: Numbers, high: Numbers, **look: Any) -> An
     return found
 
 
+def in_lines(title: str) -> str:
+    """The title in lines that fit: wide letters take the room of more than one.
+
+    Examples
+    --------
+    >>> [len(line) for line in in_lines("a" * 100).splitlines()], len(in_lines("W" * 100).splitlines()[0]) < 60
+    ([84, 16], True)
+    """
+    columns = TITLE
+    while True:
+        lines = textwrap.wrap(title, columns)
+        widest = max((_room(line) for line in lines), default=0.0)
+        if widest <= TITLE or columns <= 10:
+            return "\n".join(lines)
+        columns = min(columns - 1, int(columns * TITLE / widest))
+
+
+def _room(line: str) -> float:
+    """How many usual letters wide a line is."""
+    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in line)
+    return len(line) + 1.2 * wide + 0.65 * sum(sign in "mwMW@%—…" for sign in line) + 0.15 * sum(map(str.isupper, line))
+
+
 def dressed(
     axes: Axes, title: str, x: str, y: str, handles: Sequence[Any] = (), columns: int = 2, above: float = 6.0
 ) -> Axes:
@@ -147,7 +171,7 @@ def dressed(
     ``above`` is the room between axes and title, in points.
     """
     # A name may hold any sign: nothing in it is mathematics.
-    axes.set_title(textwrap.fill(title, TITLE), loc="left", fontsize=10, pad=above, parse_math=False)
+    axes.set_title(in_lines(title), loc="left", fontsize=10, pad=above, parse_math=False)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.grid(visible=True, color=PALE, linewidth=0.8)

@@ -47,7 +47,10 @@ def claims_curve(source: Source, name: str | None = None, *, axes: Axes | None =
     axes.set_xscale("log")
     axes.set_xlim(left, 1.0)
     axes.set_ylim(0.0, top)
-    ticks = [tick for tick in (1e-4, 1e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0) if left <= tick]
+    # The target's own alpha is among them, and what would stand on it is not.
+    usual = (1e-4, 1e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+    room = (1.0 / left) ** 0.08
+    ticks = sorted([now.alpha, *(tick for tick in usual if left <= tick and not 1 / room < tick / now.alpha < room)])
     axes.set_xticks(ticks, [f"{100.0 * tick:g}%" for tick in ticks])
     axes.minorticks_off()
     handles = [

@@ -81,7 +81,11 @@ def race(
     axes.fill_between(x, lower, upper, zorder=1.5, **LEADER.area)
     axes.plot(x, mean, linewidth=2.0, zorder=3.0, **LEADER.line)
     handles = [
-        sample(f"mean of the leader (arm {last.leader} at the end)", linewidth=2.0, **LEADER.line),
+        sample(
+            f"mean of the leader (arm {last.leader} at the end){words.proved_of_another(last)}",
+            linewidth=2.0,
+            **LEADER.line,
+        ),
         patch("its interval", **LEADER.area),
     ]
     best = "lowest" if last.minimise else "highest"

@@ -228,9 +228,9 @@ def _limits(axes: Axes, study: Study, against: str, values: Sequence[float]) -> 
         note(axes, f"No lower bound: {error}.")
         return []
     handles: list[object] = []
-    reasons: list[str] = []
+    missing: list[tuple[str, str]] = []
     for look, label in ((LIMIT, "lower bound for this α, ε, δ"), (LIMIT_EXACT, "lower bound for ε = 0 (Theorem 1)")):
-        heights = []
+        heights, reasons = [], []
         for value in grid:
             at = {**target, against: float(value)}
             if look is LIMIT:
@@ -240,11 +240,15 @@ def _limits(axes: Axes, study: Study, against: str, values: Sequence[float]) -> 
             heights.append(np.nan if bound.value is None or bound.value <= 0.0 else bound.value)
             if bound.void:
                 reasons.append(bound.reason)
-        if np.isfinite(heights).any():
+        drawn = bool(np.isfinite(heights).any())
+        if drawn:
             axes.plot(grid, heights, linewidth=1.6, **look.line)
             handles.append(sample(label, linewidth=1.6, **look.line))
-    if not handles and reasons:
-        note(axes, f"No lower bound: {reasons[0]}.")
+        if reasons:
+            missing.append((f"Not everywhere a {label}" if drawn else f"No {label}", reasons[0]))
+    if missing:
+        which, reason = missing[0]
+        note(axes, f"{which if handles else 'No lower bound'}: {reason}.")
     return handles
 
 

@@ -74,8 +74,24 @@ def leaders(now: Standing) -> str:
     'the 2 leaders, arms 2 and 1'
     """
     if len(now.selection) < 2:
-        return f"the leader, arm {now.leader}"
-    return f"the {len(now.selection):,} {'chosen' if now.stopped else 'leaders'}, {arms(now.selection)}"
+        return f"the leader, arm {now.leader}{proved_of_another(now)}"
+    whom = f"the {len(now.selection):,} {'chosen' if now.stopped else 'leaders'}, {arms(now.selection)}"
+    return f"{whom}{proved_of_another(now)}"
+
+
+def proved_of_another(now: Standing) -> str:
+    """That more is proved about an arm that does not lead, which the certificate names then; else nothing.
+
+    Examples
+    --------
+    >>> from topalpha import Search, design
+    >>> from topalpha.standing import standing
+    >>> proved_of_another(standing(Search(design("cc-lucb", 0.3, 0.3, 0.2))))
+    ''
+    """
+    if not now.claims or now.about is None or now.about in now.selection:
+        return ""
+    return f" (most is proved of arm {now.about})"
 
 
 def line(now: Standing) -> str:
