@@ -6,18 +6,22 @@ import math
 import random
 import subprocess
 import sys
+import warnings
+from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from pictures import bars, curves, faults, plain_looks
 
-from topalpha import Search, Session, Task, design, figures, search, select
+from topalpha import Certificate, Refuted, Search, Session, Task, design, figures, search, select
 from topalpha.cli import main
 from topalpha.figures import KINDS, claims_curve, intervals, new_axes, pulls, race
 from topalpha.figures.style import CHALLENGER, END, LEADER, LINE, OTHER, PROVED, REACH
+from topalpha.report import html
 from topalpha.standing import standing, timeline
-from topalpha.storage import read
+from topalpha.storage import Storage, read
 
 EASY = {"alpha": 0.2, "epsilon": 0.25, "delta": 0.2, "seed": 3, "progress": "none"}
 
@@ -143,6 +147,37 @@ def test_infinite_bounds_leave_the_picture_and_break_nothing(family, minimise, t
                 assert faults(axes) == []
 
 
+@pytest.mark.parametrize("minimise", [False, True])
+def test_all_arms_of_a_selection_are_leaders(tmp_path, minimise):
+    path = tmp_path / "several.db"
+    settings = {**EASY, "algorithm": "cc-lucb-k", "options": {"k": 3}, "minimise": minimise, "storage": path}
+    found = search(draw, pull, **settings)
+    assert found.stopped
+    chosen = set(found.selection)
+    assert len(chosen) == 3
+    now = standing(path)
+    bounds = [now.row(arm).upper if minimise else now.row(arm).lower for arm in chosen]
+    expected = max(bounds) - 0.25 if minimise else min(bounds) + 0.25
+    assert (now.selection, now.line, now.above) == (found.selection, pytest.approx(expected), ())
+    outside = [now.row(arm).lower if minimise else now.row(arm).upper for arm in set(range(now.drawn)) - chosen]
+    assert now.others_at_best == (min(outside) if minimise else max(outside))
+    axes = intervals(path, axes=new_axes())
+    order = by_mean(now)
+    assert {order[int(x) - 1] for x, _ in points(axes, LEADER)} == chosen
+    assert look(axes, LINE).get_ydata() == pytest.approx([expected] * 2)
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    first, second, third = found.selection
+    assert f"the 3 chosen, arms {first}, {second} and {third}" in labels
+    assert not any("beyond the line" in label or "the leader" in label for label in labels)
+    assert {order[int(x) - 1] for x, _ in points(pulls(path, axes=new_axes()), LEADER)} == chosen
+    title = claims_curve(path, axes=new_axes()).get_title(loc="left")
+    assert f"arms {first}, {second} and {third} are each within" in " ".join(title.split())
+    timed = race(path, axes=new_axes())
+    assert look(timed, LINE).get_ydata()[-1] == pytest.approx(expected)
+    for one in (axes, timed):
+        assert faults(one) == []
+
+
 # Pulls
 
 
@@ -227,6 +262,38 @@ def test_the_curve_is_what_the_certificate_claims(file, name):
     assert steps.get_xydata()[-1].tolist() == [1.0, now.claims[-1].epsilon]
     target = next(line for line in axes.lines if line.get_marker() == "*")
     assert target.get_xydata().tolist() == [[now.alpha, now.epsilon]]
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.21, 0.007])
+def test_the_target_s_alpha_is_a_tick_of_the_curve(alpha):
+    found = search(draw, pull, **EASY | {"alpha": alpha, "epsilon": 0.6}, algorithm="cc-lucb")
+    axes = claims_curve(found, axes=new_axes())
+    labels = {tick: label.get_text() for tick, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)}
+    assert labels[alpha] == f"{100 * alpha:g}%"
+    assert labels[1.0] == "100%"
+    assert faults(axes) == []
+
+
+def test_wide_letters_in_a_title_are_not_cut(file):
+    for name in ("W" * 150, "M m W w " * 20, "探" * 90, "i" * 200):
+        axes = pulls(replace(standing(file, "stopped"), name=name), axes=new_axes())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            assert faults(axes) == []
+
+
+def test_a_leader_that_least_is_proved_of_is_told(file):
+    now = standing(file, "early")
+    other = next(arm for arm in range(now.drawn) if arm != now.leader)
+    for function, source in ((intervals, replace(now, about=other)), (pulls, replace(now, about=other))):
+        labels = [text.get_text() for text in function(source, axes=new_axes()).get_legend().get_texts()]
+        assert f"the leader, arm {now.leader} (most is proved of arm {other})" in labels
+    moments = timeline(file, "early", arms=3)
+    moments[-1] = replace(moments[-1], about=other)
+    labels = [text.get_text() for text in race(moments, axes=new_axes()).get_legend().get_texts()]
+    assert f"mean of the leader (arm {now.leader} at the end) (most is proved of arm {other})" in labels
+    same = replace(now, about=now.leader)
+    assert not any("most is" in text.get_text() for text in intervals(same, axes=new_axes()).get_legend().get_texts())
 
 
 def test_without_a_proof_there_is_no_curve():
@@ -351,12 +418,102 @@ def test_the_command_line_refuses_in_one_sentence(file, arguments, sentence):
     assert outcome.output.startswith(f"topalpha: {sentence}")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("change", "entry"),
+    [
+        ({"claims": [{"alpha": 0.001, "epsilon": 0.001}]}, "claims"),
+        ({"claims": [{"alpha": 0.2, "beta": 1}]}, "claims"),
+        ({"arm": 0}, "arm"),
+        ({"more": 1}, "more"),
+    ],
+)
+def test_a_certificate_that_was_altered_is_refused(file, tmp_path, kind, change, entry):
+    found = read(file, "stopped").certificate
+    assert found["arm"] != 0
+    forged = tmp_path / "forged.db"
+    forged.write_bytes(file.read_bytes())
+    with Storage(forged) as storage:
+        storage.open("stopped").finish("stopped", found | change)
+    outcome = run("figure", forged, "--name", "stopped", "--kind", kind, "-o", tmp_path / "x.png")
+    assert outcome.exit_code == 1
+    assert outcome.output.startswith(f"topalpha: NOT verified: {entry} must be what the record bears out, got ")
+    assert not (tmp_path / "x.png").exists()
+    with pytest.raises(Refuted, match=f"^{entry} must"):
+        KINDS[kind](forged, "stopped", axes=new_axes())
+
+
+def test_a_claim_that_is_none_is_refused(file):
+    found = read(file, "stopped").certificate
+    for wrong in (None, {"alpha": 0.1}, {"alpha": 0.1, "beta": 0.1}, 3):
+        with pytest.raises(ValueError, match=r"^claim must have exactly the entries alpha, epsilon, got "):
+            Certificate.from_dict(found | {"claims": [wrong]})
+
+
+def test_a_picture_never_takes_the_place_of_a_record(file, tmp_path):
+    record, link, other = tmp_path / "record.db", tmp_path / "link.png", tmp_path / "other.png"
+    for one in (record, other):
+        one.write_bytes(file.read_bytes())
+    link.symlink_to(record)
+    beside = tmp_path / "again.png"
+    beside.symlink_to(f"{record}-wal")
+    for given, target, words in (
+        (record, link, "not be the file that is reported on"),
+        (link, link, "not be the file that is reported on"),
+        (link, beside, "not be the file that is reported on"),
+        (other, other, "not be the file that is reported on"),
+        (record, other, "not be a storage file"),
+    ):
+        outcome = run("figure", given, "--name", "stopped", "--kind", "pulls", "-o", target)
+        assert (outcome.exit_code, outcome.output) == (2, f"topalpha: output must {words}, got {str(target)!r}\n")
+    with pytest.raises(ValueError, match=r"^output must not be a storage file, got "):
+        figures.save(new_axes(), link)
+    assert record.read_bytes() == other.read_bytes() == file.read_bytes()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["again.png", "link.png", "other.png", "record.db"]
+
+
+def test_a_picture_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    target = tmp_path / "picture.png"
+    target.write_text("before")
+
+    def fail(*given, **named):
+        raise OSError(28, "No space left on device")
+
+    axes = new_axes()
+    monkeypatch.setattr(axes.figure, "savefig", fail)
+    with pytest.raises(OSError, match="No space"):
+        figures.save(axes, target)
+    assert target.read_text() == "before"
+    assert [one.name for one in tmp_path.iterdir()] == ["picture.png"]
+
+
 def test_svg_for_a_page_is_one_element(file):
     text = figures.svg(pulls(file, "stopped", axes=new_axes()))
     assert text.startswith("<svg")
     assert text.rstrip().endswith("</svg>")
     assert "<script" not in text
     assert text == figures.svg(pulls(file, "stopped", axes=new_axes()))
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a\x01b\x00c", "a\ufffdb\ufffdc"),
+        ("\u202etfel\u2066", "\ufffdtfel\ufffd"),
+        ("one\nline\ttwo \uffff", "one line two \ufffd"),
+        ("探索 \U0001f600", "探索 \U0001f600"),
+    ],
+)
+def test_a_name_may_hold_any_sign(tmp_path, name, shown):
+    path = tmp_path / "names.db"
+    search(draw, pull, **EASY, algorithm="cc-lucb", pulls=40, storage=path, name=name)
+    outcome = run("figure", path, "--kind", "pulls", "-o", tmp_path / "x.svg")
+    assert (outcome.exit_code, outcome.stderr) == (0, "")
+    ElementTree.parse(tmp_path / "x.svg")
+    axes = pulls(path, axes=new_axes())
+    assert f"“{shown}”" in " ".join(axes.get_title(loc="left").split())
+    assert shown in "".join(ElementTree.fromstring(figures.svg(axes)).itertext())
+    assert f"<h1>{shown}</h1>" in html(path)
 
 
 def test_matplotlib_is_loaded_by_drawing_alone_and_named_where_it_is_missing(file):

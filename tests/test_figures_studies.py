@@ -40,6 +40,11 @@ def study(algorithm="cc-lucb", delta=0.1, *, wrong=0, runs=40, cost=1000, stoppe
     )
 
 
+def cut_off(whole: Study, runs: int) -> Study:
+    """The same, with the last runs cut off."""
+    return replace(whole, stopped=np.arange(whole.runs) < whole.runs - runs)
+
+
 STUDIES = [study(name, delta, cost=cost * round(-100 * math.log(delta)))
            for name, cost in (("cc-lucb", 3), ("joint-lucb", 2)) for delta in (0.01, 0.05, 0.2)]  # fmt: skip
 
@@ -147,8 +152,29 @@ def test_a_sweep_of_real_runs():
     axes = sweep(runs, axes=new_axes())
     look = style(0)
     curve = curves(axes)[(look["color"], look["linestyle"], look["marker"])]
-    assert curve.get_fillstyle() == ("none" if any(one.unfinished for one in runs) else "full")
     assert curve.get_ydata().tolist() == [one.pulls.mean() for one in runs]
+    assert any(one.unfinished for one in runs)
+    hollow = curves(axes)[(look["color"], "", look["marker"])]
+    assert hollow.get_xdata().tolist() == [one.delta for one in runs if one.unfinished]
+
+
+def test_a_sweep_marks_those_studies_whose_runs_were_cut_off_and_no_others():
+    some = [study(delta=delta) for delta in (0.01, 0.05, 0.2)]
+    some[1] = cut_off(some[1], 3)
+    axes = sweep(some, axes=new_axes())
+    look = style(0)
+    drawn = curves(axes)
+    assert drawn[(look["color"], look["linestyle"], look["marker"])].get_fillstyle() == "full"
+    hollow = drawn[(look["color"], "", look["marker"])]
+    assert hollow.get_markerfacecolor() == "white"
+    assert hollow.get_xydata().tolist() == [[0.05, some[1].pulls.mean()]]
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels[:2] == ["cc-lucb", "hollow: runs were cut off, the true mean is larger"]
+    assert faults(axes) == []
+    assert len(set(plain_looks(axes))) == len(plain_looks(axes))
+    whole = sweep([study(delta=delta) for delta in (0.01, 0.05)], axes=new_axes())
+    assert not any("hollow" in text.get_text() for text in whole.get_legend().get_texts())
+    assert (look["color"], "", look["marker"]) not in curves(whole)
 
 
 @pytest.mark.parametrize(
@@ -164,6 +190,28 @@ def test_where_there_is_no_lower_bound_the_reason_is_said(change, reason):
     (text,) = axes.texts
     assert " ".join(text.get_text().split()).startswith(f"No lower bound: {reason}")
     assert not {(LIMIT.colour, LIMIT.dash, "None"), (LIMIT_EXACT.colour, LIMIT_EXACT.dash, "None")} & set(curves(axes))
+
+
+@pytest.mark.parametrize(
+    ("target", "beginning"),
+    [
+        ([{"delta": 0.05, "epsilon": 0.5}, {"delta": 0.2, "epsilon": 0.5}], "No lower bound for this α, ε, δ"),
+        ([{"epsilon": 0.5}, {"epsilon": 0.1}], "Not everywhere a lower bound for this α, ε, δ"),
+    ],
+)
+def test_where_one_of_the_lower_bounds_is_missing_the_reason_is_said(target, beginning):
+    axes = sweep([study(**change) for change in target], axes=new_axes())
+    assert ((LIMIT.colour, LIMIT.dash, "None") in curves(axes)) == beginning.startswith("Not")
+    assert (LIMIT_EXACT.colour, LIMIT_EXACT.dash, "None") in curves(axes)
+    (text,) = axes.texts
+    assert " ".join(text.get_text().split()).startswith(f"{beginning}: no mean of the family lies above 1.")
+    assert not sweep(STUDIES, axes=new_axes()).texts[:]
+
+
+def test_blocks_that_are_not_shown_are_counted():
+    title = reservoir("beta(1,2)", 0.001, axes=new_axes()).get_title(loc="left")
+    assert title.replace("\n", " ").endswith("cut into 1,000 blocks of measure α = 0.001; the top 40 are shown")
+    assert "shown" not in reservoir("beta(1,2)", 0.05, axes=new_axes()).get_title(loc="left")
 
 
 @pytest.mark.parametrize(
@@ -203,11 +251,49 @@ def test_errors_have_exact_intervals_and_stand_beside_the_line():
     assert drawn[3] == pytest.approx((0.2 / shift, scipy.stats.beta.ppf(0.025, 200, 1), 1.0))
     line = curves(axes)[(LIMIT.colour, LIMIT.dash, "None")].get_xydata()
     assert line[0][0] == line[0][1]
-    assert line[1][0] == line[1][1]
+    assert line[-1][0] == line[-1][1]
     hollow = [line for line in axes.lines if line.get_fillstyle() == "none" and len(line.get_xdata())]
     assert [one.get_xdata().tolist() for one in hollow] == [[pytest.approx(0.01 * shift)]]
     filled = [line for line in axes.lines if line.get_marker() == style(0)["marker"] and line not in hollow]
     assert filled[0].get_ydata().tolist() == [0.015, 0.15]
+
+
+def test_runs_without_an_answer_are_neither_right_nor_wrong():
+    law = parse_reservoir(LAW)
+    none = simulate(design("cc-lucb", 0.1, 0.1, 0.05), law, runs=20, limit=60)
+    assert (none.unfinished, none.errors.count) == (20, 0)
+    axes = errors(none, axes=new_axes())
+    assert len(bars(axes)) == 0, "nothing is known"
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert not any("no error in any run" in label for label in labels)
+    assert "crossed: 20 runs in all were cut off, and are left out" in labels
+    (cross,) = [line for line in axes.lines if line.get_marker() == "x"]
+    assert cross.get_xdata().tolist() == [pytest.approx(0.05)]
+    assert faults(axes) == []
+    some = cut_off(study(delta=0.2, wrong=10, runs=200), 100)
+    axes = errors([some, study(delta=0.05, wrong=3, runs=200)], axes=new_axes())
+    (_, rate) = next(line for line in axes.lines if line.get_marker() == style(0)["marker"]).get_ydata()
+    assert rate == 0.1, "10 of the 100 that answered"
+    low, high = bars(axes)[1][1:]
+    assert (low, high) == pytest.approx((scipy.stats.beta.ppf(0.025, 10, 91), scipy.stats.beta.ppf(0.975, 11, 90)))
+    (cross,) = [line for line in axes.lines if line.get_marker() == "x"]
+    assert cross.get_xydata().tolist() == [[pytest.approx(0.2), 0.1]]
+    assert len(set(plain_looks(axes))) == len(plain_looks(axes))
+
+
+@pytest.mark.parametrize("deltas", [(0.01, 0.1), (0.1, 0.11, 0.8)])
+def test_moved_points_are_measured_against_their_own_delta(deltas):
+    names = ("cc-lucb", "joint-lucb", "lucb", "kl-lucb", "p2", "jhr", "bch")
+    some = [study(name, delta, wrong=5) for name in names for delta in deltas]
+    axes = errors(some, axes=new_axes())
+    line = curves(axes)[(LIMIT.colour, LIMIT.dash, "None")].get_xydata()
+    assert np.all(np.diff(line[:, 0]) > 0.0)
+    places = np.sort([x for one in axes.lines for x in one.get_xdata() if one.get_marker() == "_"])
+    expected = np.repeat(deltas, len(names))
+    np.testing.assert_allclose(np.interp(places, *line.T), expected, rtol=1e-12)
+    assert len(set(places)) == len(places)
+    assert np.all(np.abs(np.log(places / expected)) < 0.5 * np.log(1.6) + 1e-9)
+    assert axes.get_xlim()[1] > places[-1]
 
 
 def test_errors_without_any_and_of_a_single_study():

@@ -343,6 +343,65 @@ def test_of_many_claims_some_are_listed_and_the_first_and_the_last_are_among_the
     assert [pair[1:] for pair in claims(few)] == list(map(tuple, few.claims))
 
 
+@pytest.mark.parametrize("minimise", [False, True])
+def test_all_that_were_chosen_are_told(path, minimise):
+    settings = EASY | {"algorithm": "cc-lucb-k", "options": {"k": 2}, "minimise": minimise, "epsilon": 0.3}
+    found = search(draw, reward, **settings, storage=path)
+    page, recording = self_contained(html(path, arms=1)), read(path)
+    assert len(found.selection) == 2
+    assert found.statement in page.text
+    rows = {row.arm: row for row in recording.snapshot}
+    for arm in found.selection:
+        worst = rows[arm].upper if minimise else rows[arm].lower
+        words = f"Candidate (arm {arm}): mean {rows[arm].mean:.4g}, at worst {worst:.4g}"
+        assert f"{words}{recording.arms[arm]}" in page.text
+    outside = [row.lower if minimise else row.upper for row in rows.values() if row.arm not in found.selection]
+    assert page.data[0] == pytest.approx(min(outside) if minimise else max(outside))
+    assert "Any not chosen, at best" in page.text
+    assert "Any other, at best" not in page.text
+    assert "each of the chosen arms is" in page.text
+
+
+def test_a_huge_candidate_is_shown_in_part_everywhere(path):
+    search(lambda rng: "x" * 20_000, lambda one, rng: float(rng.random() < 0.5), **EASY, storage=path, pulls=30)
+    assert max(map(len, re.findall("x+", html(path)))) <= 400
+
+
+def test_where_nothing_is_proved_no_claim_is_told_of(path):
+    found = search(draw, reward, **EASY, storage=path, pulls=1)
+    assert not found.certificate.claims
+    page = self_contained(html(path))
+    assert "A claim would be about the law that candidates are drawn from" in page.text
+    assert "It would say nothing of candidates that this law never gives" in page.text
+    for words in ("The claim is about", "Without these, nothing is proved"):
+        assert words not in page.text
+    assert Task(0.5, 0.1, 0.1, pool=1).law == "the list of 1 candidate"
+
+
+def test_it_prints_on_several_pages(finished, tmp_path):
+    import chromium
+    from playwright.sync_api import sync_playwright
+
+    page = tmp_path / "report.html"
+    page.write_text(finished[2], encoding="utf-8")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium.needed(), args=list(chromium.FLAGS))
+        tab = browser.new_page()
+        tab.goto(page.as_uri())
+        printed = tab.pdf(format="A4", print_background=True)
+        tab.emulate_media(media="print")
+        tab.set_viewport_size({"width": 718, "height": 1000})  # the width of A4 within its margins
+        cut = tab.evaluate(
+            "[...document.querySelectorAll('svg, table, dl, pre')].filter("
+            "one => one.getBoundingClientRect().right > document.documentElement.clientWidth + 1).length"
+        )
+        browser.close()
+    assert printed.startswith(b"%PDF")
+    assert len(printed) > 30_000, "with its figures"
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) > 1
+    assert cut == 0, "nothing is cut off at the right"
+
+
 def test_costs_are_told_as_costs(path):
     search(draw, lambda one, rng: 100.0 - 100.0 * reward(one, rng), **EASY | {"epsilon": 25.0}, family="range(0,100)",
            minimise=True, storage=path)  # fmt: skip
@@ -354,22 +413,107 @@ def test_costs_are_told_as_costs(path):
     assert means == sorted(means)
 
 
-def test_the_call_to_repeat_a_search_repeats_it(path, tmp_path):
+def pair(rng):
+    return (round(float(rng.random()), 3), "a tuple, which JSON does not give back")
+
+
+def reward_of_pair(candidate, rng):
+    return float(rng.random() < candidate[0])
+
+
+def passes(candidate, item):
+    return (candidate["rate"] * 7919 + item * 31) % 1.0 < candidate["rate"]
+
+
+def repeated(path, monkeypatch, tmp_path, **names):
+    """What the printed call gives, in a folder of its own, and the record that it leaves."""
     import topalpha
 
-    first = search(draw, reward, **EASY, algorithm="cc-lucb", storage=path, about="its law")
-    call, _ = repetition(gather(path))
-    again = eval(call, {"topalpha": topalpha, "draw": draw, "pull": reward})
-    assert (again.pulls, again.arm, again.mean) == (first.pulls, first.arm, first.mean)
-    assert again.certificate.law == "its law"
+    (tmp_path / "again").mkdir()
+    monkeypatch.chdir(tmp_path / "again")
+    call, needs = repetition(gather(path))
+    again = eval(call, {"topalpha": topalpha, **names})
+    return again, read("again.db"), needs
 
 
-def test_the_command_to_repeat_a_run_repeats_it(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("functions", "settings"),
+    [
+        ((draw, reward), {"about": "its law"}),
+        ((draw, reward), {"minimise": True, "algorithm": "cc-lucb"}),
+        ((draw, reward), {"pulls": 40}),
+        ((draw, reward), {"algorithm": "jhr", "options": {"generous": True}, "pulls": 60}),
+        ((pair, reward_of_pair), {"pickle": True}),
+        ((draw, passes), {"items": list(range(60))}),
+    ],
+)
+def test_the_call_to_repeat_a_search_repeats_it(path, tmp_path, monkeypatch, functions, settings):
+    first = search(*functions, **EASY, **{"algorithm": "cc-lucb", **settings}, storage=path)
+    names = {"draw": functions[0], "pull": functions[1], "items": settings.get("items")}
+    again, record, needs = repeated(path, monkeypatch, tmp_path, **names)
+    assert again.certificate.to_dict() | {"reason": None} == first.certificate.to_dict() | {"reason": None}
+    assert record.tells == read(path).tells
+    assert "at once" not in needs
+
+
+def test_the_call_to_repeat_a_selection_repeats_it_and_one_that_failed_ends_where_it_did(path, tmp_path, monkeypatch):
+    candidates, examples = [{"rate": rate / 10} for rate in range(1, 9)], range(50)
+
+    def fails(candidate, example):
+        if fails.left == 0:
+            raise RuntimeError("no more")
+        fails.left -= 1
+        return passes(candidate, example)
+
+    fails.left = 20
+    with pytest.raises(RuntimeError):
+        select(candidates, examples, fails, epsilon=0.05, storage=path, **QUIET)
+    fails.left = 20
+    names = {"candidates": candidates, "examples": examples, "evaluate": fails}
+    _, record, _ = repeated(path, monkeypatch, tmp_path, **names)
+    assert record.tells == read(path).tells
+    assert len(record.tells) == 20
+
+
+def test_that_pulls_ran_at_once_is_said(path):
+    search(draw, reward, **EASY, storage=path, executor="threads", workers=4, pulls=60)
+    assert repetition(gather(path))[1].endswith("the result may differ.")
+
+
+CODE = """
+def draw(rng):
+    return float(rng.random())
+def pairs(rng):
+    return (float(rng.random()), 0)
+def pull(p, rng):
+    return float(rng.random() < p)
+def pull_of_pair(pair, rng):
+    return float(rng.random() < pair[0])
+def passes(p, item):
+    return (p * 7919 + item * 31) % 1.0 < p
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        ("pull", ("--about", "it's")),
+        ("pull", ("--minimise", "--family", "range(0,1)")),
+        ("pull", ("--algorithm", "jhr", "--option", "generous=true", "--pulls", "60")),
+        ("pull", ("--algorithm", "cc-lucb", "--pulls", "50", "--on-error", "worst")),
+        ("pull", ("--candidates", "list.json")),
+        ("passes", ("--items", "list.json")),
+        ("pull_of_pair", ("--draw", "my task.py:pairs", "--pickle")),
+    ],
+)
+def test_the_command_to_repeat_a_run_repeats_it(tmp_path, monkeypatch, function, words):
     monkeypatch.chdir(tmp_path)
-    code = "def draw(rng):\n    return float(rng.random())\ndef pull(p, rng):\n    return float(rng.random() < p)\n"
-    (tmp_path / "my task.py").write_text(code)
-    words = ["run", "my task.py:pull", "--alpha", "0.2", "--epsilon", "0.3", "--seed", "4", "--storage", "one.db"]
-    words += ["--progress", "none", "--about", "it's"]
+    monkeypatch.delitem(sys.modules, "my task", raising=False)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    (tmp_path / "my task.py").write_text(CODE)
+    (tmp_path / "list.json").write_text("[" + ", ".join(str(one / 40) for one in range(40)) + "]")
+    words = ["run", f"my task.py:{function}", "--alpha", "0.2", "--epsilon", "0.3", "--seed", "4", *words]
+    words += ["--progress", "none", "--storage", "one.db"]
     assert CliRunner().invoke(main, words).exit_code == 0
     contents = gather("one.db")
     import shlex
@@ -380,10 +524,11 @@ def test_the_command_to_repeat_a_run_repeats_it(tmp_path, monkeypatch):
     assert again[0] == "topalpha"
     assert CliRunner().invoke(main, [*again[1:], "--progress", "none"]).exit_code == 0
     assert read("again.db").tells == read("one.db").tells
-    assert read("again.db").certificate["law"] == "it's"
+    assert read("again.db").certificate == read("one.db").certificate
     for line in check_commands(contents):
         assert CliRunner().invoke(main, shlex.split(line)[1:]).exit_code == 0
-    assert headline(contents) == "What was asked for is proved."
+    early = "--pulls" in words
+    assert headline(contents).startswith("The search ended early" if early else "What was asked for is proved.")
 
 
 # The command line
@@ -409,8 +554,9 @@ def test_the_command_refuses_in_a_sentence(finished, tmp_path):
     before = path.read_bytes()
     link = tmp_path / "link.db"
     link.symlink_to(path)
-    for target in (path, link, f"{path}-wal"):
-        assert "topalpha: output must not be the file that is reported on, got" in call(path, "-o", target, code=2)
+    for given in (path, link):
+        for target in (path, link, f"{path}-wal"):
+            assert "topalpha: output must not be the file that is reported on, got" in call(given, "-o", target, code=2)
     assert path.read_bytes() == before
     assert "path must exist" in call(tmp_path / "none.db", "-o", tmp_path / "page.html", code=2)
     assert "name must be a search in the file" in call(path, "-o", tmp_path / "p.html", "--name", "other", code=2)
@@ -441,7 +587,7 @@ def test_writing_is_whole_or_not_at_all(finished, tmp_path, monkeypatch):
     def fail(*given):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("topalpha.report.page.os.replace", fail)
+    monkeypatch.setattr("topalpha.drafts.os.replace", fail)
     with pytest.raises(OSError, match="No space"):
         write(path, target)
     assert target.read_text() == "before"

@@ -117,9 +117,16 @@ class Certificate:
         """The certificate that :meth:`to_dict` gave."""
         known = set(cls.__dataclass_fields__)
         require(set(values) == known, "certificate", f"have exactly the entries {', '.join(sorted(known))}", values)
-        claims = tuple(Claim(**claim) for claim in values["claims"])
+        claims = tuple(_claim(claim) for claim in values["claims"])
         lists = {name: tuple(values[name]) for name in ("assumptions", "selection")}
         return cls(**{**values, "claims": claims, **lists})
+
+
+def _claim(value: Any) -> Claim:
+    """A claim as :meth:`Certificate.to_dict` gave it."""
+    whole = isinstance(value, Mapping) and set(value) == set(Claim._fields)
+    require(whole, "claim", f"have exactly the entries {', '.join(Claim._fields)}", value)
+    return Claim(**value)
 
 
 def certify(

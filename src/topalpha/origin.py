@@ -14,6 +14,7 @@ from topalpha.result import Result
 from topalpha.session import Session, recorded_task
 from topalpha.storage import Recording, read
 from topalpha.validate import require
+from topalpha.verification import confirmed
 
 #: What may be given: see :data:`ALLOWED`; or something that has a result, as a selection has.
 Source: TypeAlias = Any
@@ -32,7 +33,9 @@ class Origin:
     name, status, family
         The search's name in its file, how it stands, and what was said about its rewards.
     certificate
-        What it ended with; None before.
+        What it ended with; None before. One in a file is computed again.
+    replayed
+        The search as it stands, where it has been run again already.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class Origin:
     status: str
     family: str
     certificate: Certificate | None
+    replayed: Search | None = None
 
     def fresh(self) -> Search:
         """A search that has not begun."""
@@ -60,6 +64,8 @@ class Origin:
 
     def present(self) -> Search:
         """The search as it stands."""
+        if self.replayed is not None:
+            return self.replayed
         if isinstance(self.log, Trail) and self.log.stopped:
             return at_rest(self.log)
         search = self.fresh()
@@ -70,7 +76,8 @@ class Origin:
 def origin_of(source: Source, name: str | None = None) -> Origin:
     """What a source stands for; ``name`` says which search, if it is a file that holds several.
 
-    Pickled candidates are not loaded.
+    Pickled candidates are not loaded. A certificate that the recorded pulls do not bear out raises
+    :class:`topalpha.verification.Refuted`.
 
     Examples
     --------
@@ -82,8 +89,10 @@ def origin_of(source: Source, name: str | None = None) -> Origin:
         source = read(source, name)
     if isinstance(source, Recording):
         family = recorded_task(source.config).family
-        proved = None if source.certificate is None else Certificate.from_dict(source.certificate)
-        return Origin(source, source.name, source.status, family, proved)
+        if source.certificate is None:
+            return Origin(source, source.name, source.status, family, None)
+        proved, session = confirmed(source, allow_pickle=None)
+        return Origin(source, source.name, source.status, family, proved, session)
     if isinstance(source, Search):
         record = source.record if isinstance(source, Session) else None
         called = None if record is None else record.name

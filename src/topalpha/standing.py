@@ -44,13 +44,17 @@ class Standing:
         Rewards that count, pulls asked for and not among them, arms drawn, and arms that must be.
     leader
         The arm that the algorithm would return now; None before the first reward.
+    selection
+        All arms that it would return now: the leader, or several where several are looked for.
     line
-        The level that every other arm's bound must fall under: the leader's lower bound plus epsilon. For costs, the
-        level that it must rise above: the leader's upper bound minus epsilon. None without bounds or leader.
+        The level that every other arm's bound must fall under: the leader's lower bound plus epsilon, and of several
+        leaders the lowest one. For costs, the level that it must rise above: the leader's upper bound minus epsilon.
+        None without bounds or leader.
     others_at_best
-        The best that the mean of any other arm may be by its bound; infinite while arms have no reward yet.
+        The best that the mean of any arm outside the selection may be by its bound; infinite while arms have no reward
+        yet.
     above
-        Arms other than the leader whose bound is beyond the line.
+        Arms outside the selection whose bound is beyond the line.
     challengers
         The same while the search has not stopped, and then none: a stopping rule that joins the evidence of many arms
         may be met before the last bound falls.
@@ -97,6 +101,7 @@ class Standing:
     claims: tuple[Claim, ...] = ()
     about: int | None = None
     certificate: Certificate | None = field(default=None, repr=False)
+    selection: tuple[int, ...] = ()
 
     @property
     def stopped(self) -> bool:
@@ -217,17 +222,18 @@ def _now(search: Search, origin: Origin, kept: set[int] | None = None, proved: b
     """How this search stands, with a row for all arms or for those kept and the leader."""
     history, algorithm, model = search.history, search.algorithm, search.model
     leader = search.best if history.t > 0 else None
+    selection = tuple(search.selection) if history.t > 0 else ()
     bounded = isinstance(algorithm, Certifier)
     above: list[int] = []
     line, others = None, algorithm.family.highest
     if leader is not None and bounded:
-        level = search.lower(leader) + algorithm.epsilon
+        level = min(map(search.lower, selection)) + algorithm.epsilon
         line = model.to_user(level)
-        uppers = [search.upper(arm) for arm in range(history.arms)]
-        above = [arm for arm, upper in enumerate(uppers) if arm != leader and upper > level]
-        rest = [upper for arm, upper in enumerate(uppers) if arm != leader]
+        chosen = set(selection)
+        rest = {arm: search.upper(arm) for arm in range(history.arms) if arm not in chosen}
+        above = [arm for arm, upper in rest.items() if upper > level]
         missing = history.arms < algorithm.arms
-        others = algorithm.family.highest if missing else max(rest, default=algorithm.family.lowest)
+        others = algorithm.family.highest if missing else max(rest.values(), default=algorithm.family.lowest)
     arms = [arm for arm in range(history.arms) if kept is None or arm in kept or arm == leader]
     means, lows, highs = [], [], []
     for arm in arms:
@@ -270,4 +276,5 @@ def _now(search: Search, origin: Origin, kept: set[int] | None = None, proved: b
         claims=claims,
         about=about,
         certificate=origin.certificate,
+        selection=selection,
     )

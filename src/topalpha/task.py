@@ -98,6 +98,8 @@ class Task:
         """What the claim is about, in words."""
         if self.about:
             return self.about
+        if self.pool == 1:
+            return "the list of 1 candidate"
         return f"the list of {self.pool} candidates" if self.pool else "the law that candidates are drawn from"
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from topalpha.cli.program import Refused, refusals
+from topalpha.cli.program import FAILED, Refused, refusals
 from topalpha.cli.records import name_option
 
 #: The names of :data:`topalpha.figures.KINDS`, which would load NumPy before a command runs.
@@ -16,20 +16,26 @@ KINDS = ("race", "intervals", "pulls", "claims")
 @name_option
 @click.option("--kind", type=click.Choice(KINDS), default="race", show_default=True, help="Which picture.")
 @click.option("-o", "--output", required=True, metavar="PICTURE", help="Where to: a .png, .svg or .pdf file.")
-def figure(file: str, name: str | None, kind: str, output: str) -> None:
+def figure(file: str, name: str | None, kind: str, output: str) -> int:
     """Draw the search in FILE: its race, its intervals, its pulls or the claims it has proved. Works while it runs.
 
-    Needs matplotlib: pip install 'topalpha[plot]'.
+    All is computed again from the recorded pulls; a certificate that they do not bear out is refused. Needs matplotlib:
+    pip install 'topalpha[plot]'.
 
     Example: topalpha figure search.db --kind race -o race.png
     """
     with refusals():
         from topalpha import figures
+        from topalpha.verification import Refuted
 
         try:
-            figures.save(figures.KINDS[kind](file, name, axes=figures.new_axes()), output)
+            figures.save(figures.KINDS[kind](file, name, axes=figures.new_axes()), output, record=file)
+        except Refuted as error:
+            click.echo(f"topalpha: NOT verified: {error}", err=True)
+            return FAILED
         except ImportError as error:
             raise Refused(str(error)) from error
         except OSError as error:
             raise Refused(f"output must be a file that can be written ({error.strerror}), got {output!r}") from error
     click.echo(output)
+    return 0

@@ -8,7 +8,7 @@ import numpy as np
 
 from topalpha.figures.canvas import Axes, Numbers, bars, chosen, dressed, note, patch, sample, span
 from topalpha.figures.style import CHALLENGER, LEADER, LINE, OTHER, Look
-from topalpha.figures.words import named, of_status, rewards
+from topalpha.figures.words import leaders, line, named, of_status, rewards
 from topalpha.origin import Source
 from topalpha.standing import Standing, standing
 from topalpha.validate import require
@@ -23,10 +23,11 @@ def intervals(source: Source, name: str | None = None, *, axes: Axes | None = No
     """The bounds of every arm, with the leader, the arms that contest it, and the line that these must fall under.
 
     Arms stand in the order of their means, the best first. The line is the leader's lower bound plus epsilon: once no
-    other arm's upper bound is above it, the leader is within epsilon of all of them. For costs all of this is upside
-    down. Bounds are those that the algorithm compares, each at a level of its own; infinite ones leave the picture. A
-    stopping rule that joins the evidence of many arms, as joint-lucb's, may be met while bounds are beyond the line.
-    Where arms are too many to be seen one by one, areas show the widest interval of some neighbours.
+    other arm's upper bound is above it, the leader is within epsilon of all of them. Where several arms are looked for,
+    all of them are marked, and the line is the lowest of their lower bounds plus epsilon. For costs all of this is
+    upside down. Bounds are those that the algorithm compares, each at a level of its own; infinite ones leave the
+    picture. A stopping rule that joins the evidence of many arms, as joint-lucb's, may be met while bounds are beyond
+    the line. Where arms are too many to be seen one by one, areas show the widest interval of some neighbours.
 
     Parameters
     ----------
@@ -60,8 +61,7 @@ def intervals(source: Source, name: str | None = None, *, axes: Axes | None = No
         handles.insert(0, sample(label, **shown))
     if now.line is not None and np.isfinite(now.line):
         axes.axhline(now.line, linewidth=1.4, **LINE.line)
-        side = "upper bound − ε" if now.minimise else "lower bound + ε"
-        handles.append(sample(f"the leader's {side} = {now.line:.4g}", linewidth=1.4, **LINE.line))
+        handles.append(sample(f"{line(now)} = {now.line:.4g}", linewidth=1.4, **LINE.line))
     else:
         note(axes, "The leader has no finite bound yet.")
     axes.set_ylim(low, high)
@@ -104,10 +104,8 @@ def pulls(source: Source, name: str | None = None, *, axes: Axes | None = None) 
         heights, edges = _steps(places[which], now.pulls[which].astype(float), len(now.arm))
         axes.stairs(heights, edges, baseline=floor, fill=True, linewidth=0.6, **look.area)
         handles.insert(0, patch(label, **look.area))
-    if now.leader is not None:
-        place = places[np.searchsorted(now.arm, now.leader)]
-        count = now.row(now.leader).pulls
-        axes.plot([place], [count], markersize=5, clip_on=False, zorder=4, **LEADER.points)
+    leads = np.isin(now.arm, now.selection)
+    axes.plot(places[leads], now.pulls[leads], markersize=5, clip_on=False, zorder=4, **LEADER.points)
     if steep:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter("{x:,.0f}")
@@ -139,15 +137,16 @@ def _limits(now: Standing) -> tuple[float, float]:
 
 def _groups(now: Standing) -> list[tuple[Numbers, Look, str]]:
     """Which arms are drawn alike, those in front last."""
-    leads = now.arm == (-1 if now.leader is None else now.leader)
-    beyond = np.isin(now.arm, now.above)
+    leads: Any = np.isin(now.arm, now.selection)
+    beyond: Any = np.isin(now.arm, now.above)
     contest = f"{len(now.above):,} beyond the line at the stop"
     if not now.stopped:
-        contest = f"{len(now.above):,} that contest{'s' if len(now.above) == 1 else ''} the leader"
+        several = "s" if len(now.selection) > 1 else ""
+        contest = f"{len(now.above):,} that contest{'s' if len(now.above) == 1 else ''} the leader{several}"
     found = [
         (~leads & ~beyond, OTHER, f"{int((~leads & ~beyond).sum()):,} others"),
         (beyond, CHALLENGER, contest),
-        (leads, LEADER, f"the leader, arm {now.leader}"),
+        (leads, LEADER, leaders(now)),
     ]
     return [(which, look, label) for which, look, label in found if which.any()]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import textwrap
+import unicodedata
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
@@ -13,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from topalpha.drafts import draft_of
 from topalpha.figures.style import PALE, SIZE
 from topalpha.validate import require
 
@@ -33,6 +36,14 @@ def _needed() -> Iterator[None]:
         yield
     except ImportError as error:
         raise ImportError("figures must have matplotlib to be drawn with: pip install 'topalpha[plot]'") from error
+
+
+@contextmanager
+def _any_letters() -> Iterator[None]:
+    """Without warnings about letters that the font lacks: a name may hold any, and a box stands for them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        yield
 
 
 def new_figure(width: float = SIZE[0], height: float = SIZE[1]) -> Any:
@@ -78,8 +89,13 @@ def chosen(axes: Axes | None) -> Axes:
     return pyplot.figure(figsize=SIZE, layout="constrained").add_subplot()
 
 
-def save(axes: Axes, path: str | os.PathLike[str], dpi: int = 150) -> None:
+def save(
+    axes: Axes, path: str | os.PathLike[str], dpi: int = 150, *, record: str | os.PathLike[str] | None = None
+) -> None:
     """Write the picture that the axes are in: a png, svg or pdf, by the end of its name; the same bytes every time.
+
+    A file that is there is replaced in one step; a storage file is not, whatever its name, and ``record``, the one that
+    the picture was made from, is spared with all that lies next to it.
 
     Examples
     --------
@@ -92,8 +108,8 @@ def save(axes: Axes, path: str | os.PathLike[str], dpi: int = 150) -> None:
     with _needed():
         from matplotlib import rc_context
     # Neither the time nor random names go into the file.
-    with rc_context({"svg.hashsalt": "topalpha"}):
-        axes.figure.savefig(path, dpi=dpi, metadata=FORMATS[kind])
+    with draft_of(path, record) as draft, _any_letters(), rc_context({"svg.hashsalt": "topalpha"}):
+        axes.figure.savefig(draft, format=kind[1:], dpi=dpi, metadata=FORMATS[kind])
 
 
 def svg(axes: Axes) -> str:
@@ -108,7 +124,7 @@ def svg(axes: Axes) -> str:
         from matplotlib import rc_context
     stream = StringIO()
     # Words stay words there: they can be read aloud, searched and copied.
-    with rc_context({"svg.hashsalt": "topalpha", "svg.fonttype": "none"}):
+    with _any_letters(), rc_context({"svg.hashsalt": "topalpha", "svg.fonttype": "none"}):
         axes.figure.savefig(stream, format="svg", metadata=FORMATS[".svg"])
     text = stream.getvalue()
     return text[text.index("<svg") :]
@@ -124,6 +140,29 @@ def bars(axes: Axes, x: Numbers, low: Numbers, high: Numbers, **look: Any) -> An
     return found
 
 
+def in_lines(title: str) -> str:
+    """The title in lines that fit: wide letters take the room of more than one.
+
+    Examples
+    --------
+    >>> [len(line) for line in in_lines("a" * 100).splitlines()], len(in_lines("W" * 100).splitlines()[0]) < 60
+    ([84, 16], True)
+    """
+    columns = TITLE
+    while True:
+        lines = textwrap.wrap(title, columns)
+        widest = max((_room(line) for line in lines), default=0.0)
+        if widest <= TITLE or columns <= 10:
+            return "\n".join(lines)
+        columns = min(columns - 1, int(columns * TITLE / widest))
+
+
+def _room(line: str) -> float:
+    """How many usual letters wide a line is."""
+    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in line)
+    return len(line) + 1.2 * wide + 0.65 * sum(sign in "mwMW@%—…" for sign in line) + 0.15 * sum(map(str.isupper, line))
+
+
 def dressed(
     axes: Axes, title: str, x: str, y: str, handles: Sequence[Any] = (), columns: int = 2, above: float = 6.0
 ) -> Axes:
@@ -132,7 +171,7 @@ def dressed(
     ``above`` is the room between axes and title, in points.
     """
     # A name may hold any sign: nothing in it is mathematics.
-    axes.set_title(textwrap.fill(title, TITLE), loc="left", fontsize=10, pad=above, parse_math=False)
+    axes.set_title(in_lines(title), loc="left", fontsize=10, pad=above, parse_math=False)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.grid(visible=True, color=PALE, linewidth=0.8)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from topalpha.figures.canvas import Axes, chosen, dressed, patch, sample
 from topalpha.figures.style import PROVED, TARGET
-from topalpha.figures.words import of_status
+from topalpha.figures.words import arms, of_status
 from topalpha.origin import Source
 from topalpha.standing import standing
 from topalpha.validate import require
 
 
 def claims_curve(source: Source, name: str | None = None, *, axes: Axes | None = None) -> Axes:
-    """What is proved about the arm: within which epsilon of which top fraction; and the target.
+    """What is proved about the arm, or each one chosen: within which epsilon of which top fraction; and the target.
 
     A claim for one alpha holds for every larger alpha and every larger epsilon, so that all above and to the right of
     the steps is proved, all at once, with probability at least 1 - delta.
@@ -47,7 +47,10 @@ def claims_curve(source: Source, name: str | None = None, *, axes: Axes | None =
     axes.set_xscale("log")
     axes.set_xlim(left, 1.0)
     axes.set_ylim(0.0, top)
-    ticks = [tick for tick in (1e-4, 1e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0) if left <= tick]
+    # The target's own alpha is among them, and what would stand on it is not.
+    usual = (1e-4, 1e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+    room = (1.0 / left) ** 0.08
+    ticks = sorted([now.alpha, *(tick for tick in usual if left <= tick and not 1 / room < tick / now.alpha < room)])
     axes.set_xticks(ticks, [f"{100.0 * tick:g}%" for tick in ticks])
     axes.minorticks_off()
     handles = [
@@ -58,5 +61,8 @@ def claims_curve(source: Source, name: str | None = None, *, axes: Axes | None =
         ),
     ]
     best = "best (smallest)" if now.minimise else "top"
-    sure = f"With probability at least {1.0 - now.delta:.10g}, arm {now.about} is within ε of the {best} α"
+    assert now.about is not None
+    whom = now.selection if now.stopped and len(now.selection) > 1 else (now.about,)
+    verb = "is" if len(whom) == 1 else "are each"
+    sure = f"With probability at least {1.0 - now.delta:.10g}, {arms(whom)} {verb} within ε of the {best} α"
     return dressed(axes, sure, "α: the fraction of all candidates", "ε: by how much it may fall short", handles, 3)

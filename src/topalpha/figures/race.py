@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from topalpha.figures import words
 from topalpha.figures.canvas import Axes, Numbers, bars, chosen, dressed, patch, sample, span
 from topalpha.figures.style import BLACK, END, GREEN, GREY, LEADER, LINE, PURPLE, REACH, Look
 from topalpha.figures.words import named, of_status, rewards
@@ -80,19 +81,31 @@ def race(
     axes.fill_between(x, lower, upper, zorder=1.5, **LEADER.area)
     axes.plot(x, mean, linewidth=2.0, zorder=3.0, **LEADER.line)
     handles = [
-        sample(f"mean of the leader (arm {last.leader} at the end)", linewidth=2.0, **LEADER.line),
+        sample(
+            f"mean of the leader (arm {last.leader} at the end){words.proved_of_another(last)}",
+            linewidth=2.0,
+            **LEADER.line,
+        ),
         patch("its interval", **LEADER.area),
     ]
-    side = "upper bound − ε" if last.minimise else "lower bound + ε"
     best = "lowest" if last.minimise else "highest"
-    labels = ((line, LINE, f"the leader's {side}"), (reach, REACH, f"{best} bound of any other arm"))
+    several = len(last.selection) > 1
+    label = words.line(last).replace("their", f"the {len(last.selection):,} leaders'")
+    labels = ((line, LINE, label), (reach, REACH, f"{best} bound of any other{'' if several else ' arm'}"))
     for values, look, label in labels:
         if np.isfinite(values).any():
             axes.plot(x, _finite(values), linewidth=1.6, zorder=3.2, **look.line)
             handles.append(sample(label, linewidth=1.6, **look.line))
     for look, arm in zip(_RIVALS, shown, strict=False):
         if _rival(axes, moments, arm, look, beyond):
-            handles.append(sample(f"arm {arm} and its interval", markersize=5, linewidth=1.2, **_solid(look)))
+            handles.append(
+                sample(
+                    f"arm {arm} and its interval{', chosen too' if arm in last.selection else ''}",
+                    markersize=5,
+                    linewidth=1.2,
+                    **_solid(look),
+                )
+            )
     axes.axvline(x[-1], linewidth=1.2, zorder=1.0, **END.line)
     word = {"stopped": "the stop", "running": "now"}.get(last.status, "the end")
     handles.append(sample(f"{word}, after {last.total:,} pulls", linewidth=1.2, **END.line))

@@ -20,8 +20,9 @@ def reservoir(law: Reservoir | str, alpha: float = 0.1, epsilon: float = 0.0, *,
     """The distribution function G of an arm's mean, cut into blocks of measure alpha from the top.
 
     Each step of alpha on the vertical axis gives, through G, a block S¹, S², ... of arms; the last one may be smaller.
-    The boundaries are b_0 = μ* and b_i = G^{-1}(1 - i α) (:func:`topalpha.theory.partition`). S¹ is what an
-    (alpha, delta)-correct algorithm must find; with an epsilon, means down to the line before it are acceptable too.
+    Of very many blocks the top ones are shown, and the title says so. The boundaries are b_0 = μ* and
+    b_i = G^{-1}(1 - i α) (:func:`topalpha.theory.partition`). S¹ is what an (alpha, delta)-correct algorithm must find;
+    with an epsilon, means down to the line before it are acceptable too.
 
     Parameters
     ----------
@@ -72,7 +73,10 @@ def reservoir(law: Reservoir | str, alpha: float = 0.1, epsilon: float = 0.0, *,
     pad = 0.02 * (right - left)
     axes.set_xlim(left - pad, right + pad)
     axes.set_ylim(0.0, 1.03)
-    title = f"{law.expression or type(law).__name__}, cut into {len(edges) - 1} blocks of measure α = {alpha:g}"
+    blocks = len(edges) - 1
+    title = f"{law.expression or type(law).__name__}, cut into {blocks:,} blocks of measure α = {alpha:g}"
+    if blocks > BLOCKS:
+        title += f"; the top {BLOCKS} are shown"
     return dressed(axes, title, "mean of an arm", "G, the fraction of arms with at most this mean", handles, above=18.0)
 
 

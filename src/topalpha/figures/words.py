@@ -2,8 +2,30 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Sequence
+
 from topalpha.standing import Standing
 from topalpha.wording import REASONS
+
+#: Marks that turn the direction of all text after them, beside the controls that no XML may hold.
+_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def plain(text: str) -> str:
+    r"""Text that may stand in any picture and page: signs that are no text are replaced, and white space is spaces.
+
+    Examples
+    --------
+    >>> print(plain("a\x01b\n c\u202ed"))
+    a�b c�d
+    """
+    return "".join("\ufffd" if _is_no_text(sign) else sign for sign in " ".join(text.split()))
+
+
+def _is_no_text(sign: str) -> bool:
+    # Controls, lone surrogates, and code points that are no characters.
+    return sign in _TURNING or unicodedata.category(sign) in ("Cc", "Cs") or ord(sign) & 0xFFFE == 0xFFFE
 
 
 def named(now: Standing) -> str:
@@ -16,7 +38,76 @@ def named(now: Standing) -> str:
     >>> named(standing(Search(design("cc-lucb", 0.3, 0.3, 0.2))))
     ''
     """
-    return "" if now.name is None else f" of “{now.name}”"
+    return "" if now.name is None else f" of “{plain(now.name)}”"
+
+
+#: How many arms are named one by one.
+LISTED = 4
+
+
+def arms(numbers: Sequence[int]) -> str:
+    """Which arms; of many the first.
+
+    Examples
+    --------
+    >>> arms([3]), arms([3, 9]), arms([3, 9, 1, 4, 7])
+    ('arm 3', 'arms 3 and 9', 'arms 3, 9, 1, 4 and 1 more')
+    """
+    if len(numbers) == 1:
+        return f"arm {numbers[0]}"
+    first = [str(arm) for arm in numbers[:LISTED]]
+    rest = len(numbers) - len(first)
+    last = f"{rest:,} more" if rest else first.pop()
+    return f"arms {', '.join(first)} and {last}"
+
+
+def leaders(now: Standing) -> str:
+    """Who leads, or was chosen where several are looked for.
+
+    Examples
+    --------
+    >>> from topalpha import Search, design
+    >>> from topalpha.standing import standing
+    >>> search = Search(design("cc-lucb-k", 0.5, 0.5, 0.3))
+    >>> search.tell_many([(pull, pull.arm % 3 / 2) for pull in search.ask_many(5)])
+    >>> leaders(standing(search))
+    'the 2 leaders, arms 2 and 1'
+    """
+    if len(now.selection) < 2:
+        return f"the leader, arm {now.leader}{proved_of_another(now)}"
+    whom = f"the {len(now.selection):,} {'chosen' if now.stopped else 'leaders'}, {arms(now.selection)}"
+    return f"{whom}{proved_of_another(now)}"
+
+
+def proved_of_another(now: Standing) -> str:
+    """That more is proved about an arm that does not lead, which the certificate names then; else nothing.
+
+    Examples
+    --------
+    >>> from topalpha import Search, design
+    >>> from topalpha.standing import standing
+    >>> proved_of_another(standing(Search(design("cc-lucb", 0.3, 0.3, 0.2))))
+    ''
+    """
+    if not now.claims or now.about is None or now.about in now.selection:
+        return ""
+    return f" (most is proved of arm {now.about})"
+
+
+def line(now: Standing) -> str:
+    """What the line is that every other bound must cross.
+
+    Examples
+    --------
+    >>> from topalpha import Search, design
+    >>> from topalpha.standing import standing
+    >>> line(standing(Search(design("cc-lucb", 0.3, 0.3, 0.2))))
+    "the leader's lower bound + ε"
+    """
+    side = "upper bound − ε" if now.minimise else "lower bound + ε"
+    if len(now.selection) < 2:
+        return f"the leader's {side}"
+    return f"their {'highest' if now.minimise else 'lowest'} {side}"
 
 
 def of_status(now: Standing) -> str:

@@ -54,6 +54,8 @@ class Contents:
         How it stands, and what is proved: None before the first reward.
     arms, all_arms
         Rows of the table, the best first, and how many there would be.
+    chosen
+        The rows of all arms that were chosen.
     failures, failed
         The first of the failed pulls, and how many there were by what was done about them.
     """
@@ -65,6 +67,7 @@ class Contents:
     certificate: Certificate | None
     arms: list[Arm]
     all_arms: int
+    chosen: list[Arm]
     failures: list[Failed]
     failed: dict[str, int]
 
@@ -103,12 +106,13 @@ def gather(path: str | os.PathLike[str], name: str | None = None, arms: int = 20
     certificate, session = _replayed(recording)
     now = None if certificate is None else _standing(recording, session, certificate)
     rows = [] if now is None or certificate is None else _table(recording, now, certificate)
+    chosen = [row for row in rows if row.chosen]
     failures = [
         Failed(recording.asks[one.order][0], one.after, one.reason, one.action) for one in recording.failures[:FAILURES]
     ]
     counts = dict(sorted(Counter(one.action for one in recording.failures).items()))
     file = legible(os.path.basename(os.fspath(path)))
-    return Contents(file, recording, session, now, certificate, rows[:arms], len(rows), failures, counts)
+    return Contents(file, recording, session, now, certificate, rows[:arms], len(rows), chosen, failures, counts)
 
 
 def _replayed(recording: Recording) -> tuple[Certificate | None, Session]:

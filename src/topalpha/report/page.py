@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import errno
 import math
 import os
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topalpha import __version__
+from topalpha.drafts import draft_of
+from topalpha.figures.words import plain
 from topalpha.report import words
-from topalpha.report.contents import as_text, gather
-from topalpha.validate import require, whole
+from topalpha.report.contents import as_text, clipped, gather
+from topalpha.validate import whole
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -64,18 +64,8 @@ def write(
     Traceback (most recent call last):
     ValueError: output must not be the file that is reported on, got 'searches.db'
     """
-    target = Path(os.path.realpath(output))
-    own = [os.path.realpath(path) + ending for ending in ("", "-wal", "-shm", "-writer", "-new")]
-    require(str(target) not in own, "output", "not be the file that is reported on", os.fspath(output))
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with draft.open("w", encoding="utf-8") as stream:  # what cannot be written says so before the work
-            if target.is_dir():
-                raise IsADirectoryError(errno.EISDIR, "Is a directory", str(target))
-            stream.write(html(path, name, arms=arms))
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with draft_of(output, path) as draft:
+        draft.write_text(html(path, name, arms=arms), encoding="utf-8")
 
 
 @lru_cache(maxsize=1)
@@ -92,7 +82,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=number, count=count, text=as_text, share=words.share)
+    environment.filters.update(
+        number=number, count=count, text=as_text, share=words.share, clipped=clipped, plain=plain
+    )
     return environment
 
 

@@ -34,13 +34,15 @@ def pictures(contents: Contents) -> list[Picture]:
     if now is None or certificate is None:
         return []
     better, worse, side = ("lower", "upper", "above") if now.minimise else ("upper", "lower", "under")
-    line = f"the leader's {worse} bound {'minus' if now.minimise else 'plus'} epsilon"
+    several = len(now.selection) > 1
+    whose = f"the {'highest' if now.minimise else 'lowest'} of the leaders'" if several else "the leader's"
+    line = f"{whose} {worse} bound{'s' if several else ''} {'minus' if now.minimise else 'plus'} epsilon"
     wanted: list[tuple[str, str, Callable[..., Any], Any]] = []
     if now.bounded:
         caption = (
             "Every arm's mean with the bounds that the algorithm compares, each at a level of its own. The line is "
-            f"{line}: arms whose {better} bound is not yet {side} it contest the leader. A rule that joins evidence "
-            "of many arms may stop before the last is."
+            f"{line}: arms whose {better} bound is not yet {side} it contest the leader{'s' if several else ''}. "
+            "A rule that joins evidence of many arms may stop before the last is."
         )
         if now.leader != certificate.arm:
             caption += (
@@ -48,8 +50,9 @@ def pictures(contents: Contents) -> list[Picture]:
             )
         wanted.append(("Where the arms stand", caption, figures.intervals, now))
     if certificate.claims:
+        whom = "each of the chosen arms" if len(certificate.selection) > 1 else "the arm"
         caption = (
-            "Within which epsilon of which top fraction the arm is, all at once with the probability stated. All above "
+            f"Within which epsilon of which top fraction {whom} is, all at once with the probability stated. All above "
             "and to the right of the steps is proved."
         )
         wanted.append(("What is proved", caption, figures.claims_curve, now))

@@ -7,6 +7,7 @@ from typing import Any
 
 from topalpha.certificate import Certificate
 from topalpha.report.contents import Contents
+from topalpha.storage import Recording
 from topalpha.task import Task
 from topalpha.theory.pool import top_size
 from topalpha.wording import REASONS, top
@@ -97,17 +98,34 @@ def check_commands(contents: Contents) -> list[str]:
 def repetition(contents: Contents) -> tuple[str, str]:
     """How to make the same search again: a command or a call, and what it needs."""
     task, code = contents.session.task, contents.recording.config.get("code") or {}
+    # One that ended early is ended after as many pulls, whatever ended it then.
+    pulls = contents.certificate.pulls if _early(contents) and contents.certificate else None
     if "pull" in code:
-        return _command(task, code), "It needs the code that it names, as it was."
-    if "select" in code:
-        call = _call("topalpha.select", "candidates, examples, evaluate", task, without=("family", "minimise"))
-        return call, "It needs the same candidates and examples, in the same order, and the same evaluation."
-    places = "draw, pull, items=items" if task.items else "draw, pull"
-    return _call("topalpha.search", places, task), "It needs the functions that it was made with, as they were."
+        call, needs = _command(task, code, pulls, contents.pickled), "It needs the code that it names, as it was."
+    elif "select" in code:
+        call = _call("topalpha.select", "candidates, examples, evaluate", task, pulls, contents.pickled)
+        needs = "It needs the same candidates and examples, in the same order, and the same evaluation."
+    else:
+        places = "draw, pull, items=items" if task.items else "draw, pull"
+        call = _call("topalpha.search", places, task, pulls, contents.pickled)
+        needs = "It needs the functions that it was made with, as they were."
+    if _at_once(contents.recording):
+        needs += " Several pulls ran at once then: rewards may come in another order now, and the result may differ."
+    return call, needs
 
 
-def _call(function: str, places: str, task: Task, without: tuple[str, ...] = ()) -> str:
-    left_out = {"pool", "items", *without}
+def _early(contents: Contents) -> bool:
+    return contents.ended and not contents.session.stopped
+
+
+def _at_once(recording: Recording) -> bool:
+    """Whether a pull was planned before the rewards of all earlier ones were there."""
+    return any(after < order for order, (_, after) in enumerate(recording.asks))
+
+
+def _call(function: str, places: str, task: Task, pulls: int | None, pickled: bool) -> str:
+    # The test set says what rewards are.
+    left_out = {"pool", "items", *(("family", "minimise") if task.items else ())}
     plain = Task(task.alpha, task.epsilon, task.delta).to_dict()
     kept = ("alpha", "epsilon", "delta", "family", "algorithm", "seed")
     named = {
@@ -115,11 +133,26 @@ def _call(function: str, places: str, task: Task, without: tuple[str, ...] = ())
         for key, value in task.to_dict().items()
         if key not in left_out and (key in kept or value != plain[key])
     }
+    named |= {} if pulls is None else {"pulls": pulls}
+    named |= {"storage": "again.db"} | ({"pickle": True} if pickled else {})
     lines = "".join(f"    {key}={value!r},\n" for key, value in named.items())
     return f"{function}(\n    {places},\n{lines})"
 
 
-def _command(task: Task, code: dict[str, Any]) -> str:
+def _option(value: Any) -> str:
+    """An option's value as the command line reads it.
+
+    Examples
+    --------
+    >>> _option(True), _option(0.5), _option([1.0, 2.0])
+    ('true', '0.5', '1.0,2.0')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _command(task: Task, code: dict[str, Any], pulls: int | None, pickled: bool) -> str:
     words = ["topalpha", "run", str(code["pull"])]
     if code.get("candidates"):
         words += ["--candidates", str(code["candidates"])]
@@ -132,10 +165,12 @@ def _command(task: Task, code: dict[str, Any]) -> str:
     for key in ("alpha", "epsilon", "delta", "algorithm", "seed"):
         words += [f"--{key}", str(getattr(task, key))]
     for key, value in task.options.items():
-        words += ["--option", f"{key}={value}"]
+        words += ["--option", f"{key}={_option(value)}"]
     words += ["--minimise"] * task.minimise
     if task.about:
         words += ["--about", task.about]
     if task.on_error != "raise":
         words += ["--on-error", task.on_error]
-    return shlex.join([*words, "--storage", "again.db"])
+    if pulls is not None:
+        words += ["--pulls", str(pulls)]
+    return shlex.join([*words, "--storage", "again.db", *["--pickle"] * pickled])
