@@ -35,7 +35,7 @@ def test_first_everything_then_what_changed(path):
             **PROGRESS,
             **target,
             **{"name": "first", "full": True, "status": "running", "alive": True, "paused": False},
-            **{"law": "the law that candidates are drawn from", "line": 0.7, "claims": None, "certificate": None},
+            **{"law": "the law that candidates are drawn from", "line": 0.7, "claims": None, "about": None, "certificate": None},
             "rows": [[0, 2, 0.5, None, 0.75, 0], [1, 4, 0.75, 0.5, 0.875, 1], [2, 0, None, 0.0, None, 0]],
         }
         claims = [[0.1, 0.3], [0.2, 0.1]]

@@ -67,7 +67,7 @@ def figures(recording: Recording) -> dict[str, Any]:
         "family": task.get("family"),
         "law": _law(task),
         **{key: progress.get(key) for key in ("in_flight", "leader", "mean", "low", "high", "gap")},
-        **{key: progress.get(key) for key in ("unresolved", "left", "claims")},
+        **{key: progress.get(key) for key in ("unresolved", "left", "claims", "about")},
         "line": line,
         "certificate": recording.certificate,
     }

@@ -15,6 +15,12 @@ export function heading(state) {
   document.title = `${standing(state)} · ${state.name} · topalpha`;
 }
 
+/** Whom the proof is about: the arm that a certificate would name, which need not be the leader. */
+export function proven(state) {
+  const known = state.about !== null && state.about !== undefined;
+  return known ? `Arm ${state.about}` : "The arm that it would name, if stopped now,";
+}
+
 function gap(state) {
   if (state.status === "stopped") {
     return ["0", `The stopping rule was met: epsilon = ${number(state.epsilon)} is proved.`];
@@ -28,7 +34,7 @@ function gap(state) {
       `${top(state.alpha, state.minimise)}.`];
   }
   const reached = state.epsilon + Math.max(state.gap, 0);
-  return [number(Math.max(state.gap, 0)), `The leader is proved to be within ${number(reached)} of the ` +
+  return [number(Math.max(state.gap, 0)), `${proven(state)} is proved to be within ${number(reached)} of the ` +
     `${top(state.alpha, state.minimise)}. Wanted: within ${number(state.epsilon)}.`];
 }
 
