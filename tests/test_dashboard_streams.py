@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -35,7 +36,8 @@ def test_first_everything_then_what_changed(path):
             **PROGRESS,
             **target,
             **{"name": "first", "full": True, "status": "running", "alive": True, "paused": False},
-            **{"law": "the law that candidates are drawn from", "line": 0.7, "claims": None, "about": None, "certificate": None},
+            **{"law": "the law that candidates are drawn from", "line": 0.7, "claims": None, "certificate": None},
+            **{"about": None, "bounded": True},
             "rows": [[0, 2, 0.5, None, 0.75, 0], [1, 4, 0.75, 0.5, 0.875, 1], [2, 0, None, 0.0, None, 0]],
         }
         claims = [[0.1, 0.3], [0.2, 0.1]]
@@ -58,6 +60,28 @@ def test_the_line_of_a_search_for_small_values():
     from topalpha.dashboard.states import figures
 
     assert figures(one)["line"] == pytest.approx(0.875 - 0.2)
+
+
+def test_in_the_end_the_arm_of_the_certificate_leads():
+    from topalpha.dashboard.states import figures
+
+    rows = [Row(*row) for row in ROWS]
+    one = Recording("first", {"task": TASK}, "message", {"arm": 0}, CREATED, progress=PROGRESS, snapshot=rows)
+    found = figures(one)
+    assert [found[key] for key in ("leader", "mean", "low", "high", "line")] == [0, 0.5, None, 0.75, None]
+    # What is odd about a certificate leaves the rest as it is.
+    for odd in ({"arm": 17}, {"arm": "x"}, {}, [], None):
+        assert figures(replace(one, certificate=odd))["leader"] == 1
+
+
+def test_without_bounds_none_are_told(path):
+    with searching(path, progress={**PROGRESS, "bounded": False}), serving(path) as client:
+        with stream(client, "first") as events:
+            whole = events.next("state")
+        assert [whole[key] for key in ("bounded", "line", "low", "high", "mean")] == [False, None, None, None, 0.75]
+        assert whole["rows"] == [[0, 2, 0.5, None, None, 0], [1, 4, 0.75, None, None, 1], [2, 0, None, None, None, 0]]
+        table = client.get("/api/arms", params={"name": "first"}).json()
+        assert {(row["lower"], row["upper"]) for row in table["rows"]} == {(None, None)}
 
 
 def test_a_stream_outlives_its_file(path):

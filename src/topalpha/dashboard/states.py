@@ -45,7 +45,7 @@ def overview(one: Overview) -> dict[str, Any]:
 
 
 def figures(recording: Recording) -> dict[str, Any]:
-    """All that is said about a search besides its arms.
+    """All that is said about a search besides its arms; once it has a certificate, the leader is the arm that that names.
 
     Examples
     --------
@@ -58,7 +58,8 @@ def figures(recording: Recording) -> dict[str, Any]:
     """
     task, progress = _mapping(recording.config.get("task")), _mapping(recording.progress)
     epsilon, minimise = task.get("epsilon"), bool(task.get("minimise", False))
-    end = progress.get("high" if minimise else "low")
+    leader = _leader(recording, progress)
+    end = leader["high" if minimise else "low"]
     line = None if end is None or epsilon is None else (end - epsilon if minimise else end + epsilon)
     return {
         **overview(_overview(recording)),
@@ -66,11 +67,23 @@ def figures(recording: Recording) -> dict[str, Any]:
         "algorithm": task.get("algorithm"),
         "family": task.get("family"),
         "law": _law(task),
-        **{key: progress.get(key) for key in ("in_flight", "leader", "mean", "low", "high", "gap")},
-        **{key: progress.get(key) for key in ("unresolved", "left", "claims", "about")},
+        **leader,
+        **{key: progress.get(key) for key in ("in_flight", "gap", "unresolved", "left", "claims", "about")},
+        "bounded": is_bounded(progress),
         "line": line,
         "certificate": recording.certificate,
     }
+
+
+def is_bounded(progress: Any) -> bool:
+    """Whether the algorithm has bounds for single arms; files of older versions do not say, and most have.
+
+    Examples
+    --------
+    >>> is_bounded({"bounded": False}), is_bounded({}), is_bounded(None)
+    (False, True, True)
+    """
+    return _mapping(progress).get("bounded") is not False
 
 
 def cells(rows: Sequence[Row]) -> list[list[int | float | None]]:
@@ -105,6 +118,15 @@ def changed(before: Sequence[Row], after: Sequence[Row]) -> list[Row] | None:
                 return None
             found.append(new)
     return found + list(after[len(before) :])
+
+
+def _leader(recording: Recording, progress: Mapping[str, Any]) -> dict[str, Any]:
+    """The arm that leads and its figures: while it runs the best mean, in the end the arm of the certificate."""
+    named = _mapping(recording.certificate).get("arm")
+    for row in cells([row for row in recording.snapshot if named is not None and row.arm == named]):
+        return dict(zip(("leader", "mean", "low", "high"), (row[0], *row[2:5]), strict=True))
+    found = {key: progress.get(key) for key in ("leader", "mean", "low", "high")}
+    return found if is_bounded(progress) else {**found, "low": None, "high": None}
 
 
 def _overview(one: Recording) -> Overview:

@@ -25,6 +25,9 @@ function gap(state) {
   if (state.status === "stopped") {
     return ["0", `The stopping rule was met: epsilon = ${number(state.epsilon)} is proved.`];
   }
+  if (state.certificate) {
+    return certifiedGap(state);
+  }
   if (state.gap === null || state.gap === undefined) {
     return ["Not yet known", `Nothing is proved yet about the ${top(state.alpha, state.minimise)}. That ` +
       "takes at least one evaluation of every candidate to be drawn."];
@@ -36,6 +39,17 @@ function gap(state) {
   const reached = state.epsilon + Math.max(state.gap, 0);
   return [number(Math.max(state.gap, 0)), `${proven(state)} is proved to be within ${number(reached)} of the ` +
     `${top(state.alpha, state.minimise)}. Wanted: within ${number(state.epsilon)}.`];
+}
+
+/** Of a search that ended early: what its certificate says, and nothing else. */
+function certifiedGap(state) {
+  const wanted = `Wanted: within ${number(state.epsilon)} of the ${top(state.alpha, state.minimise)}.`;
+  const claim = state.certificate.claims?.find((one) => one.alpha === state.alpha);
+  if (claim === undefined) {
+    return ["Not known", `Nothing is proved about the ${top(state.alpha, state.minimise)}. ${wanted}`];
+  }
+  return [number(Math.max(claim.epsilon - state.epsilon, 0)), `Arm ${state.certificate.arm} is proved to be within ` +
+    `${number(claim.epsilon)} of the ${top(state.alpha, state.minimise)}. ${wanted}`];
 }
 
 function left(state) {
@@ -57,10 +71,13 @@ export function figures(state) {
   say("left", remaining);
   say("left-note", leftNote);
   say("pulls", count(state.pulls ?? 0));
-  say("pulls-note", `Of ${many(state.arms ?? 0, "arm")}; ${count(state.in_flight ?? 0)} in flight; ` +
-    `${many(state.unresolved ?? 0, "arm")} still in question. Last change ${time(state.updated)}.`);
+  const open = state.bounded === false ? "" : `; ${many(state.unresolved ?? 0, "arm")} still in question`;
+  say("pulls-note", `Of ${many(state.arms ?? 0, "arm")}; ${count(state.in_flight ?? 0)} in flight${open}. ` +
+    `Last change ${time(state.updated)}.`);
   const led = state.leader !== null && state.leader !== undefined;
+  say("leader-title", state.certificate ? "Arm of the certificate" : "Leader");
   say("leader", led ? `Arm ${state.leader}` : "None yet");
-  say("leader-note", led ? `Average ${number(state.mean)}; bounds ${number(state.low, "none")} and ` +
-    `${number(state.high, "none")}.` : "No arm has been evaluated yet.");
+  const bounds = state.bounded === false ? "no bounds" :
+    `bounds ${number(state.low, "none")} and ${number(state.high, "none")}`;
+  say("leader-note", led ? `Average ${number(state.mean)}; ${bounds}.` : "No arm has been evaluated yet.");
 }
