@@ -168,6 +168,15 @@ def test_what_is_not_the_token_does_not_count(client, header):
     assert listed(client, headers={"Authorization": header})["controls"] is False
 
 
+@pytest.mark.parametrize("other", ['prefs={"a":1}', "a b=c", "=", "x", "é=1".encode(), 'quoted="', "$Version=1", ";;"])
+def test_odd_cookies_of_others_hide_none(client, other):
+    """Cookies are shared by all servers of a machine."""
+    other, own = other if isinstance(other, bytes) else other.encode(), f"topalpha-{client.base_url.port}={TOKEN}"
+    for header in (other + b"; " + own.encode(), own.encode() + b"; " + other):
+        assert listed(client, headers={"Cookie": header})["controls"]
+    assert not listed(client, headers={"Cookie": other})["controls"]
+
+
 def test_tokens_are_compared_in_constant_time(client, monkeypatch):
     compared = []
     monkeypatch.setattr(

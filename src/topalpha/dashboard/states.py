@@ -45,7 +45,7 @@ def overview(one: Overview) -> dict[str, Any]:
 
 
 def figures(recording: Recording) -> dict[str, Any]:
-    """All that is said about a search besides its arms; once it has a certificate, the leader is the arm that that names.
+    """All that is said about a search besides its arms; in the end the leader is the arm that the certificate names.
 
     Examples
     --------
