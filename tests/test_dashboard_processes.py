@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -107,6 +108,25 @@ def test_interrupt_ends_quietly_with_streams_open(processes, path):
             assert time.monotonic() - began < 5.0
             with pytest.raises((EOFError, httpx.RemoteProtocolError)):
                 events.next("state")
+
+
+HEAD = "HTTP/1.1\r\nHost: localhost\r\n"
+ORDER = f"Authorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{{"
+
+
+def test_interrupt_does_not_wait_for_those_who_do_not_read(processes, path):
+    """The chart library is larger than what fits on the way; a head and a body never come to an end."""
+    dashboard = Dashboard(processes, path)
+    with ExitStack() as stack:
+        for request in (f"GET /assets/plotly.js {HEAD}\r\n", "GET / HT", f"POST /api/control {HEAD}{ORDER}"):
+            line = stack.enter_context(socket.socket())
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            line.connect(("127.0.0.1", dashboard.port))
+            line.sendall(request.encode())
+        time.sleep(0.5)
+        began = time.monotonic()
+        assert interrupted(dashboard) == 0
+        assert time.monotonic() - began < 4.0
 
 
 def test_what_is_printed(processes, path):
