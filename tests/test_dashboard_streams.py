@@ -1,5 +1,6 @@
 """The dashboard's streams: what viewers are told, how soon, and that none of them is in another's way."""
 
+import math
 import os
 import socket
 import sqlite3
@@ -82,6 +83,34 @@ def test_without_bounds_none_are_told(path):
         assert whole["rows"] == [[0, 2, 0.5, None, None, 0], [1, 4, 0.75, None, None, 1], [2, 0, None, None, None, 0]]
         table = client.get("/api/arms", params={"name": "first"}).json()
         assert {(row["lower"], row["upper"]) for row in table["rows"]} == {(None, None)}
+
+
+@pytest.mark.parametrize("odd", [math.inf, -math.inf, math.nan])
+def test_means_that_are_no_numbers_end_nothing(path, odd):
+    rows = [(0, 2, odd, 0.0, 1.0, 0), (1, 4, 0.75, 0.5, 0.875, 1), (2, 3, 0.25, 0.1, 0.5, 0)]
+    with searching(path, rows=rows) as record, serving(path) as client:
+        with stream(client, "first") as events:
+            whole = events.next("state")
+            assert [row[2] for row in whole["rows"]] == [None, 0.75, 0.25]
+            record.snapshot([(2, 4, odd, 0.1, 0.5, 0)], {**PROGRESS, "pulls": 7})
+            assert [row[2] for row in events.next("state")["rows"]] == [None]
+        for order in ("ascending", "descending"):
+            table = client.get("/api/arms", params={"name": "first", "sort": "mean", "order": order}).json()
+            assert [(row["arm"], row["mean"]) for row in table["rows"]] == [(1, 0.75), (0, None), (2, None)]
+    odd_figures = Recording("first", {"task": TASK}, "running", None, CREATED, progress={**PROGRESS, "mean": odd})
+    channel = Channel()
+    assert channel.show(odd_figures)
+    assert b'"mean":null' in channel.since(0)[1][0]
+
+
+def test_what_json_cannot_hold_is_said_and_ends_no_stream():
+    channel = Channel()
+    one = Recording("first", {"task": TASK}, "message", {"at_worst": math.nan}, CREATED, progress=PROGRESS)
+    assert channel.show(one)
+    version, (message,) = channel.since(0)
+    assert message.startswith(b"event: missing\ndata: The search cannot be shown: ")
+    assert channel.show(replace(one, certificate=None))
+    assert channel.since(version)[1][0].startswith(b"event: state")
 
 
 def test_a_stream_outlives_its_file(path):

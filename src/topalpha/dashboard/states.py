@@ -31,7 +31,7 @@ def overview(one: Overview) -> dict[str, Any]:
     >>> said["name"], said["alive"], said["pulls"], said["alpha"], said["delta"]
     ('first', False, 9, 0.1, None)
     """
-    task, progress = _mapping(one.config.get("task")), _mapping(one.progress)
+    task, progress = _mapping(one.config.get("task")), _figures(one.progress)
     return {
         "name": one.name,
         "status": one.status,
@@ -56,7 +56,7 @@ def figures(recording: Recording) -> dict[str, Any]:
     >>> state["pulls"], state["line"], state["alive"], state["leader"]
     (9, 0.3, False, None)
     """
-    task, progress = _mapping(recording.config.get("task")), _mapping(recording.progress)
+    task, progress = _mapping(recording.config.get("task")), _figures(recording.progress)
     epsilon, minimise = task.get("epsilon"), bool(task.get("minimise", False))
     leader = _leader(recording, progress)
     end = leader["high" if minimise else "low"]
@@ -87,7 +87,7 @@ def is_bounded(progress: Any) -> bool:
 
 
 def cells(rows: Sequence[Row]) -> list[list[int | float | None]]:
-    """Rows as JSON can hold them: a bound that is infinite is none.
+    """Rows as JSON can hold them: a bound that is infinite is none, and so is a mean that is no number.
 
     Examples
     --------
@@ -95,9 +95,20 @@ def cells(rows: Sequence[Row]) -> list[list[int | float | None]]:
     [[0, 2, 0.5, None, 0.9, 1]]
     """
     return [
-        [arm, pulls, mean, lower if isfinite(lower) else None, upper if isfinite(upper) else None, pending]
+        [arm, pulls, finite(mean), finite(lower), finite(upper), pending]
         for arm, pulls, mean, lower, upper, pending in rows
     ]
+
+
+def finite(value: Any) -> Any:
+    """The value, or None where it is a number that JSON has no word for.
+
+    Examples
+    --------
+    >>> finite(0.5), finite(float("nan")), finite(None)
+    (0.5, None, None)
+    """
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def changed(before: Sequence[Row], after: Sequence[Row]) -> list[Row] | None:
@@ -135,6 +146,10 @@ def _overview(one: Recording) -> Overview:
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _figures(progress: Any) -> dict[str, Any]:
+    return {key: finite(value) for key, value in _mapping(progress).items()}
 
 
 def _law(task: Mapping[str, Any]) -> str | None:
