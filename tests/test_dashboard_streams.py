@@ -172,7 +172,7 @@ def test_a_silent_stream_says_that_it_is_there(path, monkeypatch):
             time.sleep(0.5)
             record.finish("pulls", CERTIFICATE)
             assert events.next("state")["status"] == "pulls"
-            assert events.comments >= 2
+            assert events.beats >= 2
 
 
 def test_the_list_alone_can_be_followed(path):

@@ -1,7 +1,9 @@
 """What may go away comes back, and the page with it: the file, the search, the server."""
 
 import shutil
+import signal
 
+import httpx
 from dashboards import Dashboard, kill, until
 from viewing import drawn, number, pump, shown, text
 
@@ -65,3 +67,61 @@ def test_a_killed_server(view, fresh, tmp_path):
     assert page.evaluate("globalThis.loadedOnce")
     # The cookie holds the same token, so that the buttons work again.
     until(lambda: page.locator("#pause").get_attribute("aria-disabled") == "false" or pump(page))
+
+
+def hide(page, hidden):
+    """As if another tab were looked at, or this one again: a browser without a screen shows them all."""
+    page.evaluate("hidden => Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden })", hidden)
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def test_more_tabs_than_a_browser_has_connections(view, fresh, tmp_path):
+    path = tmp_path / "searches.db"
+    fresh.search(path)
+    dashboard = Dashboard(fresh, path)
+    pages = []
+    for _ in range(7):
+        pages.append(view(dashboard.with_token))
+        shown(pages[-1], "status", "Running")
+        hide(pages[-1], True)
+    first, last = pages[0], pages[-1]
+    before = number(first)
+    hide(last, False)
+    until(lambda: number(last) > before or pump(last))
+    last.locator("#pause").click()
+    shown(last, "status", "Paused")
+    assert text(first, "status") == "Running", "nobody sees it, so that it has given its connection back"
+    hide(first, False)
+    shown(first, "status", "Paused")
+
+
+def test_a_server_that_stands_still(view, fresh, tmp_path):
+    """Its connections stay open, and say nothing: no error of the browser's tells."""
+    path = tmp_path / "searches.db"
+    fresh.search(path)
+    dashboard = Dashboard(fresh, path)
+    view.may_be_lost = True
+    page = view(dashboard.with_token)
+    until(lambda: page.locator("#arms tbody tr").count() or pump(page))
+    until(lambda: page.locator("#pause").get_attribute("aria-disabled") == "false" or pump(page))
+    dashboard.process.send_signal(signal.SIGSTOP)
+    page.locator("#pause").click()
+    page.get_by_label("Find candidates that contain").fill("a")
+    shown(page, "messages", "That did not work: the dashboard did not answer")
+    shown(page, "arms-range", "did not answer")
+    shown(page, "connection", "Connection lost")
+    dashboard.process.send_signal(signal.SIGCONT)
+    shown(page, "connection", "Connected")
+    until(lambda: not page.locator("#notice").is_visible() or pump(page))
+    assert httpx.get(dashboard.address).status_code == 200
+
+
+def test_the_title_follows_in_a_tab_that_nobody_sees(view, fresh, tmp_path):
+    path = tmp_path / "searches.db"
+    search = fresh.search(path)
+    page = view(Dashboard(fresh, path).with_token)
+    shown(page, "status", "Running")
+    assert page.title().startswith("Running")
+    hide(page, True)
+    kill(search)
+    until(lambda: page.title().startswith("No sign of life") or pump(page))

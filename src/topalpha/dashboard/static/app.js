@@ -4,7 +4,7 @@ import { plotly } from "./charts.js";
 import { showCertificate } from "./certificate.js";
 import { connect, showControls, watchControls } from "./controls.js";
 import { describeCurve, drawCurve } from "./curve.js";
-import { figures, heading } from "./figures.js";
+import { figures, heading, title } from "./figures.js";
 import { describeHistory, drawHistory, remember } from "./history.js";
 import { mark, measure } from "./measures.js";
 import { announce, element, notice, say } from "./page.js";
@@ -129,6 +129,7 @@ const stream = new Stream({
     }
     notice("");
     state = merged(state, message);
+    title(state);
     followTable(state);
     soon(start);
   },
@@ -151,6 +152,10 @@ function choose() {
   const kept = searches.some((search) => search.name === current) ? current : null;
   const name = wanted ?? kept ?? best?.name ?? current;
   listSearches(searches, name);
+  const shown = searches.find((search) => search.name === name);
+  if (shown !== undefined) {
+    title(shown);
+  }
   if (name !== current) {
     current = name;
     state = null;

@@ -3,6 +3,8 @@
 import { allow, allowed, announce, element, say } from "./page.js";
 
 const PATIENCE = 15000;
+// Milliseconds in which the dashboard has to answer.
+const ANSWER = 8000;
 
 const DOING = { pause: "Pausing …", continue: "Going on …", stop: "Stopping …" };
 
@@ -68,12 +70,13 @@ async function send(action) {
   sent = { name, action };
   showControls(state, holdsToken);
   announce(DOING[action]);
-  let problem = "the dashboard did not answer";
+  let problem = "the dashboard did not answer. Are there many tabs of it? A browser reads six at once.";
   try {
     const answer = await fetch("/api/control", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ name, action }),
+      signal: AbortSignal.timeout(ANSWER),
     });
     problem = answer.ok ? "" : (await answer.json()).error;
   } catch {

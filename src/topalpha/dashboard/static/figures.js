@@ -12,7 +12,11 @@ export function heading(state) {
     `${top(state.alpha, state.minimise)} (alpha = ${number(state.alpha)}) of ${state.law}, with probability at least ` +
     `${percent(1 - state.delta)} (delta = ${number(state.delta)}). Algorithm: ${state.algorithm}. ` +
     `Rewards: ${state.family}${state.minimise ? ", small ones are good" : ""}. Begun ${time(state.created)}.`);
-  document.title = `${standing(state)} · ${state.name} · topalpha`;
+}
+
+/** The title, which people see in a tab that they do not look at; of a search or of its line in the list. */
+export function title(search) {
+  document.title = `${standing(search)} · ${search.name} · topalpha`;
 }
 
 /** Whom the proof is about: the arm that a certificate would name, which need not be the leader. */
