@@ -165,10 +165,17 @@ def test_other_addresses_get_a_token(processes, path):
 
 def test_a_token_out_of_the_environment(processes, path, monkeypatch):
     monkeypatch.setenv("TOPALPHA_TOKEN", "battery-staple")
-    process = processes.start(*("-m", "topalpha", "dashboard", path, "--port", 0, "--no-open"), stdout=subprocess.PIPE)
+    process = processes.start(
+        *("-m", "topalpha", "dashboard", path, "--port", 0, "--no-open"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     address = process.stdout.readline().strip()
     assert "battery" not in address
-    assert httpx.get(address, params={"token": "battery-staple"}).status_code == 303
+    # What it says is true: that address with the token opens the page, and the one that refuses says the same.
+    assert process.stderr.readline() == "For the buttons open it once with ?token= and the token that you gave.\n"
+    assert httpx.get(f"{address}?token=battery-staple").status_code == 303
+    assert "/?token=" in httpx.post(f"{address}api/control").json()["error"]
+    process.send_signal(signal.SIGINT)
+    assert "battery" not in process.communicate(timeout=10)[1]
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")

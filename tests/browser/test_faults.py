@@ -71,7 +71,8 @@ def test_a_killed_server(view, fresh, tmp_path):
 
 def hide(page, hidden):
     """As if another tab were looked at, or this one again: a browser without a screen shows them all."""
-    page.evaluate("hidden => Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden })", hidden)
+    seen = "hidden => Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden })"
+    page.evaluate(seen, hidden)
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 

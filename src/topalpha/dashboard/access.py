@@ -20,6 +20,8 @@ from topalpha.validate import require
 TOKEN = re.compile(r"[A-Za-z0-9_-]{8,256}")
 #: Addresses that stand for all addresses of the machine.
 ANY = ("0.0.0.0", "::")
+#: How whoever holds the token shows it in a browser.
+HOW = "open this address with /?token= and the token that `topalpha dashboard` printed or was given"
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -175,7 +177,7 @@ class Gate:
         scope.setdefault("state", {})["controls"] = shown is not None
         if shown is None and (method == "POST" or not access.is_loopback):
             what = "to control a search" if access.is_loopback else "at this address"
-            sentence = f"token must be given {what}: open the address that `topalpha dashboard` printed, got none"
+            sentence = f"token must be given {what}: {HOW}, got none"
             return refused(401, sentence, **{"WWW-Authenticate": "Bearer"})
         if method == "POST" and shown == "cookie" and origin is None:
             return refused(403, "origin must be this server, got none")
@@ -184,7 +186,7 @@ class Gate:
     def _welcome(self, given: str) -> Response:
         """The token becomes a cookie, and leaves the address."""
         if not self._access.matches(given):
-            return refused(401, "token must be the one that `topalpha dashboard` printed last, got another")
+            return refused(401, "token must be the one that `topalpha dashboard` printed or was given, got another")
         response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
         response.set_cookie(self._access.cookie, self._access.token, httponly=True, samesite="strict", path="/")
         return response

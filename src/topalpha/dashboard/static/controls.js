@@ -22,7 +22,8 @@ function obstacle() {
     return "The search has ended; there is nothing to control.";
   }
   if (!holdsToken) {
-    return "The buttons need the token: open the address that “topalpha dashboard” printed when it began.";
+    return "The buttons need the token: open the address that “topalpha dashboard” printed when it began, or, if it was " +
+      "given a token, this address with /?token= and that token.";
   }
   if (!state.alive) {
     return "The search gives no sign of life, so nobody would obey. “topalpha resume” goes on with it.";
