@@ -187,6 +187,23 @@ def test_tokens_are_compared_in_constant_time(client, monkeypatch):
     assert len(compared) == 2
 
 
+def test_a_ticket_is_good_for_one_visit(client, monkeypatch):
+    ticket = client.server.config.app.user_middleware[0].kwargs["access"].ticket
+    issued = ticket.issue()
+    assert issued != TOKEN
+    for wrong in ("", issued[:-1], issued + "a"):
+        assert client.get("/", params={"token": wrong}).status_code == 401
+    # It stands for the token on the way in alone, and not as a cookie or in a header.
+    assert not listed(client, headers={"Authorization": f"Bearer {issued}"})["controls"]
+    response = client.get("/", params={"token": issued})
+    assert response.status_code == 303
+    assert TOKEN in response.headers["set-cookie"]
+    assert client.get("/", params={"token": issued}).status_code == 401
+    late = ticket.issue()
+    monkeypatch.setattr("topalpha.dashboard.tickets.time.monotonic", lambda end=ticket._end: end)
+    assert not ticket.redeem(late)
+
+
 def test_controls_by_cookie_need_the_page_itself(client):
     """The cookie travels with whatever page of this machine asks: only ours may."""
     own = f"http://127.0.0.1:{client.base_url.port}"

@@ -178,6 +178,22 @@ def test_a_token_out_of_the_environment(processes, path, monkeypatch):
     assert "battery" not in process.communicate(timeout=10)[1]
 
 
+def test_the_browser_is_not_given_the_token(monkeypatch, path):
+    """Everyone on the machine can see what it is started with."""
+    from topalpha.dashboard.access import Access
+
+    access = Access(TOKEN, "127.0.0.1", 8765)
+    opened = []
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("topalpha.dashboard.serving.serve", lambda *given: given[-1](access))
+    assert main(["dashboard", str(path), "--token", TOKEN], standalone_mode=False) == 0
+    until(lambda: opened)
+    base, _, ticket = opened[0].partition("?token=")
+    assert (base, TOKEN in opened[0], len(ticket) >= 32) == ("http://127.0.0.1:8765/", False, True)
+    assert access.ticket.redeem(ticket)
+
+
 @pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
 def test_loopback_of_version_six(processes, path):
     process = processes.start(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -53,7 +54,8 @@ def dashboard(file: str, host: str, port: int, token: str | None, no_open: bool)
                 click.echo("For the buttons open it once with ?token= and the token that you gave.", err=True)
             click.echo("Ctrl-C ends it; searches go on.", err=True)
             if not no_open:
-                _open(addresses(access, shown=True)[0])
+                # Others on the machine can see what a browser is started with: it is good for one visit.
+                _open(addresses(replace(access, token=access.ticket.issue()), shown=True)[0])
 
         try:
             serve(file, host, port, token, announce)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from ipaddress import ip_address
 
@@ -14,6 +14,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from topalpha.dashboard.tickets import Ticket
 from topalpha.validate import require
 
 #: What a token given by the user may look like: it travels in addresses, cookies and headers.
@@ -62,6 +63,8 @@ class Access:
         What the server is bound to.
     host
         What the user called it; the same as the address unless that was a name.
+    ticket
+        Stands for the token once, in the address that a browser is started with.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class Access:
     address: str
     port: int
     host: str = ""
+    ticket: Ticket = field(default_factory=Ticket, compare=False, repr=False)
 
     @classmethod
     def at(cls, listener: socket.socket, token: str, host: str) -> Access:
@@ -185,7 +189,7 @@ class Gate:
 
     def _welcome(self, given: str) -> Response:
         """The token becomes a cookie, and leaves the address."""
-        if not self._access.matches(given):
+        if not self._access.matches(given) and not self._access.ticket.redeem(given):
             return refused(401, "token must be the one that `topalpha dashboard` printed or was given, got another")
         response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
         response.set_cookie(self._access.cookie, self._access.token, httponly=True, samesite="strict", path="/")
