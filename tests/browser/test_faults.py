@@ -5,7 +5,10 @@ import signal
 
 import httpx
 from dashboards import Dashboard, kill, until
+from streaming import PROGRESS, ROWS, fill
 from viewing import drawn, number, pump, shown, text
+
+from topalpha.storage import Storage
 
 
 def test_a_file_that_is_not_there_yet(view, fresh, tmp_path):
@@ -67,6 +70,55 @@ def test_a_killed_server(view, fresh, tmp_path):
     assert page.evaluate("globalThis.loadedOnce")
     # The cookie holds the same token, so that the buttons work again.
     until(lambda: page.locator("#pause").get_attribute("aria-disabled") == "false" or pump(page))
+
+
+def enabled(page):
+    return [page.locator(f"#{button}").get_attribute("aria-disabled") == "false" for button in ("pause", "stop")]
+
+
+def test_without_the_file_the_buttons_rest(view, fresh, tmp_path):
+    path = tmp_path / "searches.db"
+    with Storage(path) as storage:
+        record = fill(storage)
+        page = view(Dashboard(fresh, path).with_token)
+        shown(page, "name", "first")
+        until(lambda: record.snapshot(ROWS, PROGRESS) or enabled(page) == [True, True] or pump(page))
+        for file in tmp_path.glob("searches.db*"):
+            shutil.move(file, tmp_path / f"away-{file.name}")
+        shown(page, "controls-note", "cannot be read now")
+        assert enabled(page) == [False, False]
+        for file in tmp_path.glob("away-*"):
+            shutil.move(file, tmp_path / file.name.removeprefix("away-"))
+        until(lambda: record.snapshot(ROWS, PROGRESS) or enabled(page) == [True, True] or pump(page))
+
+
+def test_a_question_about_one_search_is_not_answered_for_another(view, fresh, tmp_path):
+    path = tmp_path / "searches.db"
+    with Storage(path) as storage:
+        records = [fill(storage, name) for name in ("first", "second")]
+
+        def alive():
+            for record in records:
+                record.snapshot(ROWS, PROGRESS)
+
+        dashboard = Dashboard(fresh, path)
+        page = view(f"{dashboard.with_token}#name=first")
+        shown(page, "name", "first")
+        page.goto(f"{dashboard.address}#name=second")
+        shown(page, "name", "second")
+        until(lambda: alive() or enabled(page) == [True, True] or pump(page))
+        page.locator("#stop").click()
+        assert page.locator("#confirm").is_visible()
+        page.go_back()
+        until(lambda: not page.locator("#confirm").is_visible() or pump(page))
+        shown(page, "name", "first")
+        assert [record.take_messages() for record in records] == [[], []]
+        # The question is asked anew, and now it is about this one.
+        until(lambda: alive() or enabled(page) == [True, True] or pump(page))
+        page.locator("#stop").click()
+        page.locator("#confirm-yes").click()
+        until(lambda: alive() or records[0].take_messages() == ["stop"] or pump(page))
+        assert records[1].take_messages() == []
 
 
 def hide(page, hidden):

@@ -2,7 +2,7 @@
 
 import { plotly } from "./charts.js";
 import { showCertificate } from "./certificate.js";
-import { connect, showControls, watchControls } from "./controls.js";
+import { connect, showControls, watchControls, withhold } from "./controls.js";
 import { describeCurve, drawCurve } from "./curve.js";
 import { figures, heading, title } from "./figures.js";
 import { describeHistory, drawHistory, remember } from "./history.js";
@@ -128,6 +128,7 @@ const stream = new Stream({
       return;
     }
     notice("");
+    withhold(false);
     state = merged(state, message);
     title(state);
     followTable(state);
@@ -141,6 +142,7 @@ const stream = new Stream({
       // A sentence, as it is.
     }
     notice(String(text.error ?? text));
+    withhold(true);
   },
 });
 
@@ -159,6 +161,7 @@ function choose() {
   if (name !== current) {
     current = name;
     state = null;
+    element("confirm").close();
     reveal(false);
     stream.follow(name);
   } else if (state !== null) {

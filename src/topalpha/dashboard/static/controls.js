@@ -11,12 +11,18 @@ const DOING = { pause: "Pausing …", continue: "Going on …", stop: "Stopping 
 let state = null;
 let holdsToken = false;
 let connected = true;
+let missing = false;
 let sent = null;
+// The search that the question whether to stop is about, while it is asked.
+let asked = null;
 
 /** Why the buttons may not be pressed; nothing if they may. */
 function obstacle() {
   if (!connected) {
     return "The connection to the dashboard is lost, so nothing can be sent.";
+  }
+  if (missing) {
+    return "The search cannot be read now, so nothing can be sent to it.";
   }
   if (state.status !== "running") {
     return "The search has ended; there is nothing to control.";
@@ -41,6 +47,9 @@ export function showControls(present, token) {
   const before = state;
   state = present;
   holdsToken = token;
+  if (asked !== null && asked !== state.name) {
+    element("confirm").close();
+  }
   if (sent !== null && (sent.name !== state.name || obeyed())) {
     sent = null;
   }
@@ -66,8 +75,7 @@ function tell(before) {
   }
 }
 
-async function send(action) {
-  const name = state.name;
+async function send(name, action) {
   sent = { name, action };
   showControls(state, holdsToken);
   announce(DOING[action]);
@@ -106,22 +114,37 @@ export function connect(isThere) {
   }
 }
 
+/** Whether the search cannot be read now, though the dashboard is there. */
+export function withhold(isMissing) {
+  missing = isMissing;
+  if (state !== null) {
+    showControls(state, holdsToken);
+  }
+}
+
 /** Listen to the buttons. */
 export function watchControls() {
   const question = element("confirm");
   element("pause").addEventListener("click", (event) => {
     if (allowed(event.currentTarget)) {
-      send(state.paused ? "continue" : "pause");
+      send(state.name, state.paused ? "continue" : "pause");
     }
   });
   element("stop").addEventListener("click", (event) => {
     if (allowed(event.currentTarget)) {
+      asked = state.name;
       question.showModal();
     }
   });
   element("confirm-no").addEventListener("click", () => question.close());
+  question.addEventListener("close", () => {
+    asked = null;
+  });
   element("confirm-yes").addEventListener("click", () => {
+    const name = asked;
     question.close();
-    send("stop");
+    if (name !== null && name === state.name) {
+      send(name, "stop");
+    }
   });
 }
