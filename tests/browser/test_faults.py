@@ -4,6 +4,7 @@ import shutil
 import signal
 
 import httpx
+import pytest
 from dashboards import Dashboard, kill, until
 from streaming import PROGRESS, ROWS, fill
 from viewing import drawn, number, pump, shown, text
@@ -128,7 +129,16 @@ def hide(page, hidden):
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 
-def test_more_tabs_than_a_browser_has_connections(view, fresh, tmp_path):
+@pytest.fixture
+def plain(context):
+    """No charts, for they take long in many tabs."""
+    stub = {"content_type": "text/javascript", "body": "globalThis.Plotly = { react() {} };"}
+    context.route("**/assets/plotly.js", lambda route: route.fulfill(**stub))
+    yield
+    context.unroute("**/assets/plotly.js")
+
+
+def test_more_tabs_than_a_browser_has_connections(plain, view, fresh, tmp_path):
     path = tmp_path / "searches.db"
     fresh.search(path)
     dashboard = Dashboard(fresh, path)
