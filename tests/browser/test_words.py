@@ -69,7 +69,7 @@ def test_once_it_has_stopped_nobody_contests(opened, dashboard):
     # The bounds of some are over the line, or this would be no test.
     assert "other arms are above it" in text(page, "race-summary")
     assert "weighed all arms together" in text(page, "race-summary")
-    assert "0 arms still in question" in text(page, "pulls-note")
+    assert "in question" not in text(page, "pulls-note")
     assert not visible(page, "legend-rival")
     assert text(page, "legend-other") == "the others"
 
@@ -101,5 +101,8 @@ def test_in_the_end_the_certificate_alone_speaks(opened, dashboard):
     assert text(page, "leader") == f"Arm {arm}"
     assert text(page, "leader-title") == "Arm of the certificate"
     assert f"Arm {arm} is named by the certificate" in text(page, "race-summary")
+    # Those who contested the leader need not contest this one: one number is told, and it is the race's.
+    assert "in question" not in text(page, "pulls-note")
+    assert f"of {len(bars(page)[1])} other arms are above it" in text(page, "race-summary")
     until(lambda: page.locator("#arms tbody tr").count() or pump(page))
     assert page.locator("#arms tbody tr.leads td").first.inner_text() == str(arm)

@@ -75,7 +75,8 @@ export function figures(state) {
   say("left", remaining);
   say("left-note", leftNote);
   say("pulls", count(state.pulls ?? 0));
-  const open = state.bounded === false ? "" : `; ${many(state.unresolved ?? 0, "arm")} still in question`;
+  // How many contest the leader; the race of a search that has ended tells it of the arm that the certificate names.
+  const open = state.bounded === false || state.certificate ? "" : `; ${many(state.unresolved ?? 0, "arm")} still in question`;
   say("pulls-note", `Of ${many(state.arms ?? 0, "arm")}; ${count(state.in_flight ?? 0)} in flight${open}. ` +
     `Last change ${time(state.updated)}.`);
   const led = state.leader !== null && state.leader !== undefined;
