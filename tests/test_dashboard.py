@@ -168,6 +168,15 @@ def test_what_is_not_the_token_does_not_count(client, header):
     assert listed(client, headers={"Authorization": header})["controls"] is False
 
 
+@pytest.mark.parametrize("other", ['prefs={"a":1}', "a b=c", "=", "x", "é=1".encode(), 'quoted="', "$Version=1", ";;"])
+def test_odd_cookies_of_others_hide_none(client, other):
+    """Cookies are shared by all servers of a machine."""
+    other, own = other if isinstance(other, bytes) else other.encode(), f"topalpha-{client.base_url.port}={TOKEN}"
+    for header in (other + b"; " + own.encode(), own.encode() + b"; " + other):
+        assert listed(client, headers={"Cookie": header})["controls"]
+    assert not listed(client, headers={"Cookie": other})["controls"]
+
+
 def test_tokens_are_compared_in_constant_time(client, monkeypatch):
     compared = []
     monkeypatch.setattr(
@@ -176,6 +185,23 @@ def test_tokens_are_compared_in_constant_time(client, monkeypatch):
     refusal(order(client, headers={"Authorization": "Bearer other"}), 401)
     assert order(client).status_code == 202
     assert len(compared) == 2
+
+
+def test_a_ticket_is_good_for_one_visit(client, monkeypatch):
+    ticket = client.server.config.app.user_middleware[0].kwargs["access"].ticket
+    issued = ticket.issue()
+    assert issued != TOKEN
+    for wrong in ("", issued[:-1], issued + "a"):
+        assert client.get("/", params={"token": wrong}).status_code == 401
+    # It stands for the token on the way in alone, and not as a cookie or in a header.
+    assert not listed(client, headers={"Authorization": f"Bearer {issued}"})["controls"]
+    response = client.get("/", params={"token": issued})
+    assert response.status_code == 303
+    assert TOKEN in response.headers["set-cookie"]
+    assert client.get("/", params={"token": issued}).status_code == 401
+    late = ticket.issue()
+    monkeypatch.setattr("topalpha.dashboard.tickets.time.monotonic", lambda end=ticket._end: end)
+    assert not ticket.redeem(late)
 
 
 def test_controls_by_cookie_need_the_page_itself(client):

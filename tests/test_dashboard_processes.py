@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -109,6 +110,25 @@ def test_interrupt_ends_quietly_with_streams_open(processes, path):
                 events.next("state")
 
 
+HEAD = "HTTP/1.1\r\nHost: localhost\r\n"
+ORDER = f"Authorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{{"
+
+
+def test_interrupt_does_not_wait_for_those_who_do_not_read(processes, path):
+    """The chart library is larger than what fits on the way; a head and a body never come to an end."""
+    dashboard = Dashboard(processes, path)
+    with ExitStack() as stack:
+        for request in (f"GET /assets/plotly.js {HEAD}\r\n", "GET / HT", f"POST /api/control {HEAD}{ORDER}"):
+            line = stack.enter_context(socket.socket())
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            line.connect(("127.0.0.1", dashboard.port))
+            line.sendall(request.encode())
+        time.sleep(0.5)
+        began = time.monotonic()
+        assert interrupted(dashboard) == 0
+        assert time.monotonic() - began < 4.0
+
+
 def test_what_is_printed(processes, path):
     """The address, first and alone; the token only where the user could not know it; nothing else, ever."""
     process = processes.start(
@@ -145,10 +165,33 @@ def test_other_addresses_get_a_token(processes, path):
 
 def test_a_token_out_of_the_environment(processes, path, monkeypatch):
     monkeypatch.setenv("TOPALPHA_TOKEN", "battery-staple")
-    process = processes.start(*("-m", "topalpha", "dashboard", path, "--port", 0, "--no-open"), stdout=subprocess.PIPE)
+    process = processes.start(
+        *("-m", "topalpha", "dashboard", path, "--port", 0, "--no-open"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     address = process.stdout.readline().strip()
     assert "battery" not in address
-    assert httpx.get(address, params={"token": "battery-staple"}).status_code == 303
+    # What it says is true: that address with the token opens the page, and the one that refuses says the same.
+    assert process.stderr.readline() == "For the buttons open it once with ?token= and the token that you gave.\n"
+    assert httpx.get(f"{address}?token=battery-staple").status_code == 303
+    assert "/?token=" in httpx.post(f"{address}api/control").json()["error"]
+    process.send_signal(signal.SIGINT)
+    assert "battery" not in process.communicate(timeout=10)[1]
+
+
+def test_the_browser_is_not_given_the_token(monkeypatch, path):
+    """Everyone on the machine can see what it is started with."""
+    from topalpha.dashboard.access import Access
+
+    access = Access(TOKEN, "127.0.0.1", 8765)
+    opened = []
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("topalpha.dashboard.serving.serve", lambda *given: given[-1](access))
+    assert main(["dashboard", str(path), "--token", TOKEN], standalone_mode=False) == 0
+    until(lambda: opened)
+    base, _, ticket = opened[0].partition("?token=")
+    assert (base, TOKEN in opened[0], len(ticket) >= 32) == ("http://127.0.0.1:8765/", False, True)
+    assert access.ticket.redeem(ticket)
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")

@@ -1,11 +1,13 @@
 """The dashboard's streams: what viewers are told, how soon, and that none of them is in another's way."""
 
+import math
 import os
 import socket
 import sqlite3
 import threading
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -36,6 +38,7 @@ def test_first_everything_then_what_changed(path):
             **target,
             **{"name": "first", "full": True, "status": "running", "alive": True, "paused": False},
             **{"law": "the law that candidates are drawn from", "line": 0.7, "claims": None, "certificate": None},
+            **{"about": None, "bounded": True},
             "rows": [[0, 2, 0.5, None, 0.75, 0], [1, 4, 0.75, 0.5, 0.875, 1], [2, 0, None, 0.0, None, 0]],
         }
         claims = [[0.1, 0.3], [0.2, 0.1]]
@@ -58,6 +61,56 @@ def test_the_line_of_a_search_for_small_values():
     from topalpha.dashboard.states import figures
 
     assert figures(one)["line"] == pytest.approx(0.875 - 0.2)
+
+
+def test_in_the_end_the_arm_of_the_certificate_leads():
+    from topalpha.dashboard.states import figures
+
+    rows = [Row(*row) for row in ROWS]
+    one = Recording("first", {"task": TASK}, "message", {"arm": 0}, CREATED, progress=PROGRESS, snapshot=rows)
+    found = figures(one)
+    assert [found[key] for key in ("leader", "mean", "low", "high", "line")] == [0, 0.5, None, 0.75, None]
+    # What is odd about a certificate leaves the rest as it is.
+    for odd in ({"arm": 17}, {"arm": "x"}, {}, [], None):
+        assert figures(replace(one, certificate=odd))["leader"] == 1
+
+
+def test_without_bounds_none_are_told(path):
+    with searching(path, progress={**PROGRESS, "bounded": False}), serving(path) as client:
+        with stream(client, "first") as events:
+            whole = events.next("state")
+        assert [whole[key] for key in ("bounded", "line", "low", "high", "mean")] == [False, None, None, None, 0.75]
+        assert whole["rows"] == [[0, 2, 0.5, None, None, 0], [1, 4, 0.75, None, None, 1], [2, 0, None, None, None, 0]]
+        table = client.get("/api/arms", params={"name": "first"}).json()
+        assert {(row["lower"], row["upper"]) for row in table["rows"]} == {(None, None)}
+
+
+@pytest.mark.parametrize("odd", [math.inf, -math.inf, math.nan])
+def test_means_that_are_no_numbers_end_nothing(path, odd):
+    rows = [(0, 2, odd, 0.0, 1.0, 0), (1, 4, 0.75, 0.5, 0.875, 1), (2, 3, 0.25, 0.1, 0.5, 0)]
+    with searching(path, rows=rows) as record, serving(path) as client:
+        with stream(client, "first") as events:
+            whole = events.next("state")
+            assert [row[2] for row in whole["rows"]] == [None, 0.75, 0.25]
+            record.snapshot([(2, 4, odd, 0.1, 0.5, 0)], {**PROGRESS, "pulls": 7})
+            assert [row[2] for row in events.next("state")["rows"]] == [None]
+        for order in ("ascending", "descending"):
+            table = client.get("/api/arms", params={"name": "first", "sort": "mean", "order": order}).json()
+            assert [(row["arm"], row["mean"]) for row in table["rows"]] == [(1, 0.75), (0, None), (2, None)]
+    odd_figures = Recording("first", {"task": TASK}, "running", None, CREATED, progress={**PROGRESS, "mean": odd})
+    channel = Channel()
+    assert channel.show(odd_figures)
+    assert b'"mean":null' in channel.since(0)[1][0]
+
+
+def test_what_json_cannot_hold_is_said_and_ends_no_stream():
+    channel = Channel()
+    one = Recording("first", {"task": TASK}, "message", {"at_worst": math.nan}, CREATED, progress=PROGRESS)
+    assert channel.show(one)
+    version, (message,) = channel.since(0)
+    assert message.startswith(b"event: missing\ndata: The search cannot be shown: ")
+    assert channel.show(replace(one, certificate=None))
+    assert channel.since(version)[1][0].startswith(b"event: state")
 
 
 def test_a_stream_outlives_its_file(path):
@@ -119,7 +172,7 @@ def test_a_silent_stream_says_that_it_is_there(path, monkeypatch):
             time.sleep(0.5)
             record.finish("pulls", CERTIFICATE)
             assert events.next("state")["status"] == "pulls"
-            assert events.comments >= 2
+            assert events.beats >= 2
 
 
 def test_the_list_alone_can_be_followed(path):

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from topalpha.ask_tell import Search
-from topalpha.core import SUM
+from topalpha.core import SUM, Certifier
 from topalpha.proved import proved_claims, strongest
 from topalpha.validate import choice
 
@@ -36,7 +36,8 @@ class Progress:
     leader, mean, low, high
         The arm that leads, its empirical mean and its interval.
     gap
-        By how much the epsilon that is proved now exceeds the one wanted; None before anything is proved.
+        By how much the epsilon that is proved exceeds the one wanted, about the arm ``about``; None before anything is
+        proved.
     unresolved
         How many other arms have an upper bound more than epsilon above the leader's lower bound.
     left
@@ -44,8 +45,13 @@ class Progress:
     paused
         Whether no new pulls are started until someone says ``continue``.
     claims
-        Pairs of alpha and epsilon that are proved about the arm that a certificate would name now, all true at once;
-        None where that was not computed.
+        Pairs of alpha and epsilon that are proved about the arm ``about``, all true at once; None where that was not
+        computed.
+    about
+        The arm that a certificate would have named when ``gap``, ``left`` and ``claims`` were computed, which is not at
+        every moment: the one with the largest lower bound, while another may lead by now. None before that.
+    bounded
+        Whether the algorithm has bounds at any time; without, ``low`` and ``high`` are the range of all means.
 
     Examples
     --------
@@ -69,6 +75,8 @@ class Progress:
     left: int | None
     paused: bool = False
     claims: tuple[tuple[float, float], ...] | None = None
+    about: int | None = None
+    bounded: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -83,7 +91,8 @@ class Progress:
         parts = [f"{self.pulls:,} pulls of {self.arms:,} arms", f"leader {self.leader}: {self.mean:.4g}"]
         parts[-1] += f" in [{ends[0]}, {ends[1]}]"
         if self.gap is not None:
-            parts.append(f"gap {max(self.gap, 0.0):.3g}")
+            whose = "" if self.about in (None, self.leader) else f" of arm {self.about}"
+            parts.append(f"gap {max(self.gap, 0.0):.3g}{whose}")
         parts.append(f"{self.unresolved:,} unresolved")
         if self.left is not None:
             parts.append(f"about {self.left:,} to go")
@@ -105,19 +114,22 @@ def survey(search: Search, *, proved: bool = True, curve: bool = True) -> Progre
     uppers = {arm: search.upper(arm) for arm in seen if arm != leader}
     unresolved = sum(bound > lower + algorithm.epsilon for bound in uppers.values()) + algorithm.arms - len(seen)
     gap, left = (0.0, 0) if search.stopped else (None, None)
+    about = leader if search.stopped else strongest(search) if proved else None
     complete = proved and not search.stopped and len(seen) == algorithm.arms
-    claims = search.claims(leader) if complete else None
-    if claims is not None:
+    claims = search.claims(about) if complete and about is not None else None
+    if claims is not None and about is not None:
         reached = claims[0].epsilon / abs(model.factor) if claims and claims[0].alpha == algorithm.alpha else math.inf
         gap = reached - algorithm.epsilon
-        close = [arm for arm, bound in uppers.items() if bound > mean + 0.5 * algorithm.epsilon]
+        level = totals[about] / pulls[about] + 0.5 * algorithm.epsilon
+        close = [arm for arm, bound in uppers.items() if arm != about and bound > level]
+        if about != leader and upper > level:
+            close.append(leader)
         most = algorithm.family.capacity
-        left = remaining([pulls[arm] for arm in (leader, *close)], reached / algorithm.epsilon, most)
+        left = remaining([pulls[arm] for arm in (about, *close)], reached / algorithm.epsilon, most)
     pairs = None
-    if proved and curve:
-        certified = leader if search.stopped else strongest(search)
-        known = claims if certified == leader else None  # finding them takes longest
-        pairs = tuple((claim.alpha, claim.epsilon) for claim in proved_claims(search, certified, known))
+    if proved and curve and about is not None:
+        # Finding the claims takes longest: those that are known are handed on.
+        pairs = tuple((claim.alpha, claim.epsilon) for claim in proved_claims(search, about, claims))
     low, high = sorted((model.to_user(lower), model.to_user(upper)))
     return Progress(
         pulls=history.t,
@@ -131,6 +143,8 @@ def survey(search: Search, *, proved: bool = True, curve: bool = True) -> Progre
         unresolved=0 if search.stopped else unresolved,
         left=left,
         claims=pairs,
+        about=about,
+        bounded=isinstance(algorithm, Certifier),
     )
 
 

@@ -88,7 +88,8 @@ class Snapshots:
             self.next_proof = now + (self._proving / self.share if self._loaded else 0.0)
             self._loaded = True
         elif before is not None and not search.stopped:
-            found = replace(found, gap=before.gap, left=before.left, claims=before.claims)
+            # What was proved once stays proved, about the arm that it was proved of: another may lead by now.
+            found = replace(found, gap=before.gap, left=before.left, claims=before.claims, about=before.about)
         self._latest, self._seen, self._fresh = found, seen, due
         return found
 

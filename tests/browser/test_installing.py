@@ -61,6 +61,16 @@ def test_without_a_browser_tests_are_skipped_but_not_in_ci(tmp_path):
     assert chromium.needed({**empty, "CI": "true"}) == str(tmp_path / "chromium")
 
 
+@pytest.mark.parametrize("value", ["true", "1", "True", "yes", "woodpecker"])
+def test_most_values_mean_yes(value):
+    assert chromium.is_mandatory({"CI": value})
+
+
+@pytest.mark.parametrize("environment", [{}, {"CI": ""}, {"CI": "0"}, {"CI": "false"}, {"CI": "False"}])
+def test_some_mean_no(environment):
+    assert not chromium.is_mandatory(environment)
+
+
 def test_continuous_integration_makes_them_mandatory():
     script = (Path(__file__).parents[2] / ".ci" / "run").read_text()
     assert "export CI=true\nmake test" in script

@@ -15,7 +15,8 @@ SECOND = 1.0
 
 def progress(pulls):
     figures = {"pulls": pulls, "in_flight": 0, "arms": 2, "leader": 1, "mean": 0.75, "low": 0.7, "high": 0.8}
-    return {**figures, "gap": 0.25, "unresolved": 1, "left": 4321, "paused": False, "claims": [[0.1, 0.35], [0.5, 0.2]]}
+    proved = {"gap": 0.25, "left": 4321, "claims": [[0.1, 0.35], [0.5, 0.2]], "about": 0}
+    return {**figures, **proved, "unresolved": 1, "paused": False}
 
 
 def test_follows_a_search(view, running):
@@ -54,7 +55,9 @@ def test_a_commit_is_seen_within_a_second(view, fresh, tmp_path):
         assert max(delays) < SECOND, delays
         print(f"commit to screen: median {statistics.median(delays):.3f} s")
         assert text(page, "gap") == "0.25"
-        assert "within 0.35 of the top 10%" in text(page, "gap-note")
+        # What is proved is about an arm that need not lead, and says so.
+        assert "Arm 0 is proved to be within 0.35 of the top 10%" in text(page, "gap-note")
+        assert "Arm 0 is within 0.35" in text(page, "curve-summary")
         assert text(page, "left") == "4,321"
         assert text(page, "leader") == "Arm 1"
         assert "within 0.35 of the top 10%, within 0.2 of the top 50%" in text(page, "curve-summary")

@@ -58,17 +58,16 @@ class Events:
 
     def __init__(self, response):
         self._lines = response.iter_lines()
-        self.comments = 0
+        self.beats = 0
 
     def next(self, kind, holds=lambda data: True, patience=10.0):
         """The data of the next event of this kind that it holds for."""
         end, event = time.monotonic() + patience, None
         for line in self._lines:
             assert time.monotonic() < end, f"no {kind} came in {patience} seconds"
-            if line.startswith(":"):
-                self.comments += 1
-            elif line.startswith("event: "):
+            if line.startswith("event: "):
                 event = line.removeprefix("event: ")
+                self.beats += event == "beat"
             elif line.startswith("data: ") and event == kind:
                 data = line.removeprefix("data: ")
                 data = data if kind == "missing" else json.loads(data)

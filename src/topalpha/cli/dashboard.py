@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -31,7 +32,8 @@ NEEDED = ("anyio", "h11", "jinja2", "plotly", "starlette", "uvicorn")
 def dashboard(file: str, host: str, port: int, token: str | None, no_open: bool) -> int:
     """Show the searches in FILE on a page that follows them, until Ctrl-C; FILE may be yet to come.
 
-    The first line printed is the address of the page. Whoever has the token in it can pause and stop searches.
+    The first line printed is the address of the page. Whoever has the token in it can pause and stop searches; a token
+    that was given is not printed: add /?token= and the token to the address, once.
     """
     with refusals():
         require(port < 65536, "port", "be at most 65535", port)
@@ -48,9 +50,12 @@ def dashboard(file: str, host: str, port: int, token: str | None, no_open: bool)
             click.echo(first)
             for other in others:
                 click.echo(f"from other machines: {other}")
+            if token is not None:
+                click.echo("For the buttons open it once with ?token= and the token that you gave.", err=True)
             click.echo("Ctrl-C ends it; searches go on.", err=True)
             if not no_open:
-                _open(addresses(access, shown=True)[0])
+                # Others on the machine can see what a browser is started with: it is good for one visit.
+                _open(addresses(replace(access, token=access.ticket.issue()), shown=True)[0])
 
         try:
             serve(file, host, port, token, announce)

@@ -5,21 +5,24 @@ from __future__ import annotations
 import re
 import secrets
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from topalpha.dashboard.tickets import Ticket
 from topalpha.validate import require
 
 #: What a token given by the user may look like: it travels in addresses, cookies and headers.
 TOKEN = re.compile(r"[A-Za-z0-9_-]{8,256}")
 #: Addresses that stand for all addresses of the machine.
 ANY = ("0.0.0.0", "::")
+#: How whoever holds the token shows it in a browser.
+HOW = "open this address with /?token= and the token that `topalpha dashboard` printed or was given"
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -60,6 +63,8 @@ class Access:
         What the server is bound to.
     host
         What the user called it; the same as the address unless that was a name.
+    ticket
+        Stands for the token once, in the address that a browser is started with.
 
     Examples
     --------
@@ -74,6 +79,7 @@ class Access:
     address: str
     port: int
     host: str = ""
+    ticket: Ticket = field(default_factory=Ticket, compare=False, repr=False)
 
     @classmethod
     def at(cls, listener: socket.socket, token: str, host: str) -> Access:
@@ -115,11 +121,8 @@ class Access:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and self.matches(given.strip()):
             return "bearer"
-        try:
-            cookies = SimpleCookie(headers.get("cookie", ""))
-        except CookieError:
-            return None
-        return "cookie" if self.cookie in cookies and self.matches(cookies[self.cookie].value) else None
+        # Read as browsers do: other servers of the machine send their cookies along, and some are odd.
+        return "cookie" if self.matches(cookie_parser(headers.get("cookie", "")).get(self.cookie)) else None
 
 
 class Gate:
@@ -178,7 +181,7 @@ class Gate:
         scope.setdefault("state", {})["controls"] = shown is not None
         if shown is None and (method == "POST" or not access.is_loopback):
             what = "to control a search" if access.is_loopback else "at this address"
-            sentence = f"token must be given {what}: open the address that `topalpha dashboard` printed, got none"
+            sentence = f"token must be given {what}: {HOW}, got none"
             return refused(401, sentence, **{"WWW-Authenticate": "Bearer"})
         if method == "POST" and shown == "cookie" and origin is None:
             return refused(403, "origin must be this server, got none")
@@ -186,8 +189,8 @@ class Gate:
 
     def _welcome(self, given: str) -> Response:
         """The token becomes a cookie, and leaves the address."""
-        if not self._access.matches(given):
-            return refused(401, "token must be the one that `topalpha dashboard` printed last, got another")
+        if not self._access.matches(given) and not self._access.ticket.redeem(given):
+            return refused(401, "token must be the one that `topalpha dashboard` printed or was given, got another")
         response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
         response.set_cookie(self._access.cookie, self._access.token, httponly=True, samesite="strict", path="/")
         return response

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from topalpha.dashboard.states import cells
+from topalpha.dashboard.states import cells, finite
 from topalpha.storage import Row
 from topalpha.validate import choice, whole
 
@@ -45,7 +45,9 @@ def table(
     place = COLUMNS.index(column)
 
     def key(row: Row) -> Any:
-        return _text(texts, row.arm) if column == "candidate" else row[place]
+        # An infinite bound is the smallest or the largest; an infinite mean is as good as none.
+        value = _text(texts, row.arm) if column == "candidate" else row[place]
+        return finite(value) if column == "mean" or value != value else value
 
     valued = sorted((row for row in found if key(row) is not None), key=key, reverse=backwards)
     found = valued + [row for row in found if key(row) is None]

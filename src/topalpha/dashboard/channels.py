@@ -91,11 +91,18 @@ class Channel:
             if behind == 1 or sum(rows for rows, _ in updates) <= len(self.rows):
                 return self.version, [update for _, update in updates]
         if self._whole is None:
-            if self._trouble is not None:
-                self._whole = event("missing", " ".join(self._trouble.split()).encode(errors="backslashreplace"))
-            else:
-                self._whole = self._state(self.rows, full=True)
+            self._whole = self._all()
         return self.version, [self._whole]
+
+    def _all(self) -> bytes:
+        """Everything in one event; whatever in the file is not for JSON is said, and ends no stream."""
+        trouble = self._trouble
+        if trouble is None:
+            try:
+                return self._state(self.rows, full=True)
+            except (TypeError, ValueError, RecursionError) as error:
+                trouble = f"The search cannot be shown: {error}."
+        return event("missing", " ".join(trouble.split()).encode(errors="backslashreplace"))
 
     def _next(self, fresh: list[Row] | None) -> None:
         """The next version, which differs in these rows; None if everyone is to be sent the whole."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
-from topalpha.dashboard.states import encode, overview
-from topalpha.storage import Overview, Recording, StorageError, candidates, listing, read, stamp
+from topalpha.dashboard.states import encode, is_bounded, overview
+from topalpha.storage import Overview, Recording, Row, StorageError, candidates, listing, read, stamp
 
 #: Characters of a candidate that are kept, to be searched and sorted by.
 KEPT = 4000
@@ -88,8 +89,9 @@ class Reader:
         return self._last[2]
 
     def recording(self, name: str) -> Recording:
-        """A search and the figures of its arms."""
-        return read(self.path, name, log=False)
+        """A search and the figures of its arms; where the algorithm has no bounds, they are infinite."""
+        found = read(self.path, name, log=False)
+        return found if is_bounded(found.progress) else replace(found, snapshot=[_open(row) for row in found.snapshot])
 
     def texts(self, one: Overview, arms: int) -> list[str]:
         """The candidates of the first arms, as text; those that were read before are not read again."""
@@ -136,3 +138,7 @@ class Reader:
             return stamp(self.path)
         except StorageError:  # reading it will say why
             return None
+
+
+def _open(row: Row) -> Row:
+    return row._replace(lower=-inf, upper=inf)

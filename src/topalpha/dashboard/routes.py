@@ -139,11 +139,10 @@ class Routes:
             return refused(404, trouble)
         try:
             rows, texts = await hub.reading(partial(hub.rows, name, sight))
+            found = await asyncio.to_thread(lambda: encode(table(rows, texts, **wanted)))
         except ODD as error:
             return refused(503, hub.reader.spoken(error))
-        return Response(
-            await asyncio.to_thread(lambda: encode(table(rows, texts, **wanted))), media_type="application/json"
-        )
+        return Response(found, media_type="application/json")
 
     async def control(self, request: Request) -> Response:
         """Leave a message for a search that runs."""

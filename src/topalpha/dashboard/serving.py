@@ -16,8 +16,8 @@ from topalpha.dashboard.watching import Hub
 from topalpha.storage.files import resolve
 from topalpha.validate import require
 
-#: Seconds that streams have to end by themselves, and between two looks whether they have.
-GRACE, TICK = 0.5, 0.02
+#: Seconds that streams and answers have to end by themselves when the server ends.
+GRACE = 0.5
 #: Bytes in the head of a request, at most: names of searches may be long.
 LONGEST_HEAD = 65536
 _OWN = "be a name or an address of this machine"
@@ -54,16 +54,20 @@ class Server(uvicorn.Server):
         )
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams, drop whoever does not even read that, then end as servers do."""
+        """End the streams, then as servers do, but for whoever does not even read that."""
         self.hub.close()
-        for _ in range(round(GRACE / TICK)):
-            if not self.hub.viewers:
-                break
-            await asyncio.sleep(TICK)
+        dropping = asyncio.create_task(self._drop())
+        try:
+            await super().shutdown(sockets)
+        finally:
+            dropping.cancel()
+
+    async def _drop(self) -> None:
+        """After a while drop all who are still there: they do not read what they asked for, and may never do so."""
+        await asyncio.sleep(GRACE)
         for connection in list(self.server_state.connections):
-            if self.hub.viewers and connection.transport is not None:
+            if connection.transport is not None:
                 connection.transport.abort()
-        await super().shutdown(sockets)
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -31,7 +31,7 @@ def overview(one: Overview) -> dict[str, Any]:
     >>> said["name"], said["alive"], said["pulls"], said["alpha"], said["delta"]
     ('first', False, 9, 0.1, None)
     """
-    task, progress = _mapping(one.config.get("task")), _mapping(one.progress)
+    task, progress = _mapping(one.config.get("task")), _figures(one.progress)
     return {
         "name": one.name,
         "status": one.status,
@@ -45,7 +45,7 @@ def overview(one: Overview) -> dict[str, Any]:
 
 
 def figures(recording: Recording) -> dict[str, Any]:
-    """All that is said about a search besides its arms.
+    """All that is said about a search besides its arms; in the end the leader is the arm that the certificate names.
 
     Examples
     --------
@@ -56,9 +56,10 @@ def figures(recording: Recording) -> dict[str, Any]:
     >>> state["pulls"], state["line"], state["alive"], state["leader"]
     (9, 0.3, False, None)
     """
-    task, progress = _mapping(recording.config.get("task")), _mapping(recording.progress)
+    task, progress = _mapping(recording.config.get("task")), _figures(recording.progress)
     epsilon, minimise = task.get("epsilon"), bool(task.get("minimise", False))
-    end = progress.get("high" if minimise else "low")
+    leader = _leader(recording, progress)
+    end = leader["high" if minimise else "low"]
     line = None if end is None or epsilon is None else (end - epsilon if minimise else end + epsilon)
     return {
         **overview(_overview(recording)),
@@ -66,15 +67,27 @@ def figures(recording: Recording) -> dict[str, Any]:
         "algorithm": task.get("algorithm"),
         "family": task.get("family"),
         "law": _law(task),
-        **{key: progress.get(key) for key in ("in_flight", "leader", "mean", "low", "high", "gap")},
-        **{key: progress.get(key) for key in ("unresolved", "left", "claims")},
+        **leader,
+        **{key: progress.get(key) for key in ("in_flight", "gap", "unresolved", "left", "claims", "about")},
+        "bounded": is_bounded(progress),
         "line": line,
         "certificate": recording.certificate,
     }
 
 
+def is_bounded(progress: Any) -> bool:
+    """Whether the algorithm has bounds for single arms; files of older versions do not say, and most have.
+
+    Examples
+    --------
+    >>> is_bounded({"bounded": False}), is_bounded({}), is_bounded(None)
+    (False, True, True)
+    """
+    return _mapping(progress).get("bounded") is not False
+
+
 def cells(rows: Sequence[Row]) -> list[list[int | float | None]]:
-    """Rows as JSON can hold them: a bound that is infinite is none.
+    """Rows as JSON can hold them: a bound that is infinite is none, and so is a mean that is no number.
 
     Examples
     --------
@@ -82,9 +95,20 @@ def cells(rows: Sequence[Row]) -> list[list[int | float | None]]:
     [[0, 2, 0.5, None, 0.9, 1]]
     """
     return [
-        [arm, pulls, mean, lower if isfinite(lower) else None, upper if isfinite(upper) else None, pending]
+        [arm, pulls, finite(mean), finite(lower), finite(upper), pending]
         for arm, pulls, mean, lower, upper, pending in rows
     ]
+
+
+def finite(value: Any) -> Any:
+    """The value, or None where it is a number that JSON has no word for.
+
+    Examples
+    --------
+    >>> finite(0.5), finite(float("nan")), finite(None)
+    (0.5, None, None)
+    """
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def changed(before: Sequence[Row], after: Sequence[Row]) -> list[Row] | None:
@@ -107,12 +131,25 @@ def changed(before: Sequence[Row], after: Sequence[Row]) -> list[Row] | None:
     return found + list(after[len(before) :])
 
 
+def _leader(recording: Recording, progress: Mapping[str, Any]) -> dict[str, Any]:
+    """The arm that leads and its figures: while it runs the best mean, in the end the arm of the certificate."""
+    named = _mapping(recording.certificate).get("arm")
+    for row in cells([row for row in recording.snapshot if named is not None and row.arm == named]):
+        return dict(zip(("leader", "mean", "low", "high"), (row[0], *row[2:5]), strict=True))
+    found = {key: progress.get(key) for key in ("leader", "mean", "low", "high")}
+    return found if is_bounded(progress) else {**found, "low": None, "high": None}
+
+
 def _overview(one: Recording) -> Overview:
     return Overview(one.name, one.status, one.created, one.config, one.progress, one.updated)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _figures(progress: Any) -> dict[str, Any]:
+    return {key: finite(value) for key, value in _mapping(progress).items()}
 
 
 def _law(task: Mapping[str, Any]) -> str | None:

@@ -20,8 +20,9 @@ Answer = TypeVar("Answer")
 
 #: Seconds between two looks at the file.
 PERIOD = 0.05
-#: Seconds after which a silent stream says that it is still there.
-HEARTBEAT = 10.0
+#: Seconds after which a silent stream says that it is still there, in an event: comments do not reach scripts.
+HEARTBEAT = 5.0
+BEAT = event("beat", b"1")
 #: So many may watch at once: more are more likely a mistake than people.
 MOST = 256
 
@@ -112,7 +113,7 @@ class Hub:
                 await asyncio.wait_for(change.wait(), HEARTBEAT)
             except TimeoutError:
                 self._check()
-                yield b": still here\n\n"
+                yield BEAT
 
     def close(self) -> None:
         """End all streams."""

@@ -2,9 +2,9 @@
 
 import { plotly } from "./charts.js";
 import { showCertificate } from "./certificate.js";
-import { connect, showControls, watchControls } from "./controls.js";
+import { connect, showControls, watchControls, withhold } from "./controls.js";
 import { describeCurve, drawCurve } from "./curve.js";
-import { figures, heading } from "./figures.js";
+import { figures, heading, title } from "./figures.js";
 import { describeHistory, drawHistory, remember } from "./history.js";
 import { mark, measure } from "./measures.js";
 import { announce, element, notice, say } from "./page.js";
@@ -128,7 +128,9 @@ const stream = new Stream({
       return;
     }
     notice("");
+    withhold(false);
     state = merged(state, message);
+    title(state);
     followTable(state);
     soon(start);
   },
@@ -140,6 +142,7 @@ const stream = new Stream({
       // A sentence, as it is.
     }
     notice(String(text.error ?? text));
+    withhold(true);
   },
 });
 
@@ -151,9 +154,14 @@ function choose() {
   const kept = searches.some((search) => search.name === current) ? current : null;
   const name = wanted ?? kept ?? best?.name ?? current;
   listSearches(searches, name);
+  const shown = searches.find((search) => search.name === name);
+  if (shown !== undefined) {
+    title(shown);
+  }
   if (name !== current) {
     current = name;
     state = null;
+    element("confirm").close();
     reveal(false);
     stream.follow(name);
   } else if (state !== null) {

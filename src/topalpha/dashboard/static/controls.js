@@ -3,24 +3,33 @@
 import { allow, allowed, announce, element, say } from "./page.js";
 
 const PATIENCE = 15000;
+// Milliseconds in which the dashboard has to answer.
+const ANSWER = 8000;
 
 const DOING = { pause: "Pausing …", continue: "Going on …", stop: "Stopping …" };
 
 let state = null;
 let holdsToken = false;
 let connected = true;
+let missing = false;
 let sent = null;
+// The search that the question whether to stop is about, while it is asked.
+let asked = null;
 
 /** Why the buttons may not be pressed; nothing if they may. */
 function obstacle() {
   if (!connected) {
     return "The connection to the dashboard is lost, so nothing can be sent.";
   }
+  if (missing) {
+    return "The search cannot be read now, so nothing can be sent to it.";
+  }
   if (state.status !== "running") {
     return "The search has ended; there is nothing to control.";
   }
   if (!holdsToken) {
-    return "The buttons need the token: open the address that “topalpha dashboard” printed when it began.";
+    return "The buttons need the token: open the address that “topalpha dashboard” printed when it began, or, if it was " +
+      "given a token, this address with /?token= and that token.";
   }
   if (!state.alive) {
     return "The search gives no sign of life, so nobody would obey. “topalpha resume” goes on with it.";
@@ -38,6 +47,9 @@ export function showControls(present, token) {
   const before = state;
   state = present;
   holdsToken = token;
+  if (asked !== null && asked !== state.name) {
+    element("confirm").close();
+  }
   if (sent !== null && (sent.name !== state.name || obeyed())) {
     sent = null;
   }
@@ -63,17 +75,17 @@ function tell(before) {
   }
 }
 
-async function send(action) {
-  const name = state.name;
+async function send(name, action) {
   sent = { name, action };
   showControls(state, holdsToken);
   announce(DOING[action]);
-  let problem = "the dashboard did not answer";
+  let problem = "the dashboard did not answer. Are there many tabs of it? A browser reads six at once.";
   try {
     const answer = await fetch("/api/control", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ name, action }),
+      signal: AbortSignal.timeout(ANSWER),
     });
     problem = answer.ok ? "" : (await answer.json()).error;
   } catch {
@@ -102,22 +114,37 @@ export function connect(isThere) {
   }
 }
 
+/** Whether the search cannot be read now, though the dashboard is there. */
+export function withhold(isMissing) {
+  missing = isMissing;
+  if (state !== null) {
+    showControls(state, holdsToken);
+  }
+}
+
 /** Listen to the buttons. */
 export function watchControls() {
   const question = element("confirm");
   element("pause").addEventListener("click", (event) => {
     if (allowed(event.currentTarget)) {
-      send(state.paused ? "continue" : "pause");
+      send(state.name, state.paused ? "continue" : "pause");
     }
   });
   element("stop").addEventListener("click", (event) => {
     if (allowed(event.currentTarget)) {
+      asked = state.name;
       question.showModal();
     }
   });
   element("confirm-no").addEventListener("click", () => question.close());
+  question.addEventListener("close", () => {
+    asked = null;
+  });
   element("confirm-yes").addEventListener("click", () => {
+    const name = asked;
     question.close();
-    send("stop");
+    if (name !== null && name === state.name) {
+      send(name, "stop");
+    }
   });
 }

@@ -1,6 +1,7 @@
 // The certified curve: for every alpha, the epsilon that is proved so far.
 
 import { colour, draw, layout } from "./charts.js";
+import { proven } from "./figures.js";
 import { element, say } from "./page.js";
 import { number, percent, top } from "./words.js";
 
@@ -22,9 +23,8 @@ export function describeCurve(state) {
   const parts = proved.slice(0, TOLD).map(([alpha, epsilon]) => `within ${number(epsilon)} of the ` +
     top(alpha, state.minimise));
   const more = proved.length > TOLD ? ", and so on along the curve" : "";
-  // Of a search that runs this may be another arm than the leader: the one that its certificate would name.
-  const subject = state.certificate ? `arm ${state.certificate.arm} is` : "the arm that it would name, if stopped now, is";
-  say("curve-summary", `With probability at least ${percent(1 - state.delta)}, all at once: ${subject} ` +
+  const subject = state.certificate ? `Arm ${state.certificate.arm}` : proven(state);
+  say("curve-summary", `With probability at least ${percent(1 - state.delta)}, all at once: ${subject} is ` +
     `${parts.join(", ")}${more}. The star is what is wanted; down and left is stronger.`);
 }
 

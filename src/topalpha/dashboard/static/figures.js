@@ -12,12 +12,25 @@ export function heading(state) {
     `${top(state.alpha, state.minimise)} (alpha = ${number(state.alpha)}) of ${state.law}, with probability at least ` +
     `${percent(1 - state.delta)} (delta = ${number(state.delta)}). Algorithm: ${state.algorithm}. ` +
     `Rewards: ${state.family}${state.minimise ? ", small ones are good" : ""}. Begun ${time(state.created)}.`);
-  document.title = `${standing(state)} · ${state.name} · topalpha`;
+}
+
+/** The title, which people see in a tab that they do not look at; of a search or of its line in the list. */
+export function title(search) {
+  document.title = `${standing(search)} · ${search.name} · topalpha`;
+}
+
+/** Whom the proof is about: the arm that a certificate would name, which need not be the leader. */
+export function proven(state) {
+  const known = state.about !== null && state.about !== undefined;
+  return known ? `Arm ${state.about}` : "The arm that it would name, if stopped now,";
 }
 
 function gap(state) {
   if (state.status === "stopped") {
     return ["0", `The stopping rule was met: epsilon = ${number(state.epsilon)} is proved.`];
+  }
+  if (state.certificate) {
+    return certifiedGap(state);
   }
   if (state.gap === null || state.gap === undefined) {
     return ["Not yet known", `Nothing is proved yet about the ${top(state.alpha, state.minimise)}. That ` +
@@ -28,8 +41,19 @@ function gap(state) {
       `${top(state.alpha, state.minimise)}.`];
   }
   const reached = state.epsilon + Math.max(state.gap, 0);
-  return [number(Math.max(state.gap, 0)), `The leader is proved to be within ${number(reached)} of the ` +
+  return [number(Math.max(state.gap, 0)), `${proven(state)} is proved to be within ${number(reached)} of the ` +
     `${top(state.alpha, state.minimise)}. Wanted: within ${number(state.epsilon)}.`];
+}
+
+/** Of a search that ended early: what its certificate says, and nothing else. */
+function certifiedGap(state) {
+  const wanted = `Wanted: within ${number(state.epsilon)} of the ${top(state.alpha, state.minimise)}.`;
+  const claim = state.certificate.claims?.find((one) => one.alpha === state.alpha);
+  if (claim === undefined) {
+    return ["Not known", `Nothing is proved about the ${top(state.alpha, state.minimise)}. ${wanted}`];
+  }
+  return [number(Math.max(claim.epsilon - state.epsilon, 0)), `Arm ${state.certificate.arm} is proved to be within ` +
+    `${number(claim.epsilon)} of the ${top(state.alpha, state.minimise)}. ${wanted}`];
 }
 
 function left(state) {
@@ -51,10 +75,14 @@ export function figures(state) {
   say("left", remaining);
   say("left-note", leftNote);
   say("pulls", count(state.pulls ?? 0));
-  say("pulls-note", `Of ${many(state.arms ?? 0, "arm")}; ${count(state.in_flight ?? 0)} in flight; ` +
-    `${many(state.unresolved ?? 0, "arm")} still in question. Last change ${time(state.updated)}.`);
+  // How many contest the leader; the race of a search that has ended tells it of the arm that the certificate names.
+  const open = state.bounded === false || state.certificate ? "" : `; ${many(state.unresolved ?? 0, "arm")} still in question`;
+  say("pulls-note", `Of ${many(state.arms ?? 0, "arm")}; ${count(state.in_flight ?? 0)} in flight${open}. ` +
+    `Last change ${time(state.updated)}.`);
   const led = state.leader !== null && state.leader !== undefined;
+  say("leader-title", state.certificate ? "Arm of the certificate" : "Leader");
   say("leader", led ? `Arm ${state.leader}` : "None yet");
-  say("leader-note", led ? `Average ${number(state.mean)}; bounds ${number(state.low, "none")} and ` +
-    `${number(state.high, "none")}.` : "No arm has been evaluated yet.");
+  const bounds = state.bounded === false ? "no bounds" :
+    `bounds ${number(state.low, "none")} and ${number(state.high, "none")}`;
+  say("leader-note", led ? `Average ${number(state.mean)}; ${bounds}.` : "No arm has been evaluated yet.");
 }

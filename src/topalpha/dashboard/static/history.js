@@ -12,7 +12,7 @@ const histories = new Map();
 export function remember(state) {
   const points = histories.get(state.name) ?? [];
   histories.set(state.name, points);
-  const gap = state.status === "stopped" ? 0 : state.gap;
+  const gap = state.status === "stopped" ? 0 : state.certificate ? null : state.gap;
   const last = points.at(-1);
   if (gap === null || gap === undefined || (last && last.pulls === state.pulls && last.gap === gap)) {
     return;

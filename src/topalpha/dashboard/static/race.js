@@ -2,7 +2,7 @@
 
 import { colour, draw, layout } from "./charts.js";
 import { element, say } from "./page.js";
-import { ARM, LOWER, MEAN, PULLS, UPPER, contests, ranked } from "./state.js";
+import { ARM, LOWER, MEAN, PULLS, UPPER, contests, isBounded, isOver, ranked } from "./state.js";
 import { count, many, number } from "./words.js";
 
 // So many arms are drawn unless all are asked for, and so many get a marker of their own: markers cost most.
@@ -11,30 +11,59 @@ const MARKED = 120;
 
 let wantsAll = false;
 
-/** Sort out who leads, who contests and who is beaten, and say it. */
+/** Sort out who leads, and whose bounds are over the line. */
 export function standings(state) {
   const order = ranked(state);
-  const rivals = order.filter((row) => contests(state, row));
-  return { order, rivals, leader: order.find((row) => row[ARM] === state.leader) ?? null };
+  const over = order.filter((row) => isOver(state, row)).length;
+  return { order, over, leader: order.find((row) => row[ARM] === state.leader) ?? null };
+}
+
+/** The line in words, and who is over it. */
+function aboutLine(state, over) {
+  const [own, end, side] = state.minimise ? ["upper", "lower bound", "below"] : ["lower", "upper bound", "above"];
+  if (state.line === null) {
+    return ` The leader has no finite ${own} bound yet, so that every other arm may still beat it.`;
+  }
+  const who = over > 1 ? `the ${end}s of ${count(over)} other arms are ${side} it` :
+    `${over === 1 ? "1 other" : "no other"} arm's ${end} is ${side} it`;
+  const line = ` The dashed line is its ${own} bound ${state.minimise ? "minus" : "plus"} epsilon, ` +
+    `${number(state.line)}: ${who}.`;
+  if (state.algorithm !== "joint-lucb") {
+    return line;
+  }
+  if (state.status === "stopped") {
+    return over === 0 ? line : `${line} This algorithm weighed all arms together, and so proved what was wanted before ` +
+      "every bar had left the line.";
+  }
+  return state.status === "running"
+    ? `${line} This algorithm weighs all arms together, so it may stop before every bar has left the line.` : line;
+}
+
+/** Say what the marks mean, as far as they are there. */
+function legend(state) {
+  const stopped = state.status === "stopped";
+  say("legend-leader", state.certificate ? "the arm that the certificate names" : "the leader");
+  say("legend-other", isBounded(state) && !stopped ? "may not" : "the others");
+  element("legend-rival").hidden = !isBounded(state) || stopped;
+  element("legend-line").hidden = !isBounded(state) || state.line === null;
 }
 
 /** Say in words what the chart shows. */
-export function describe(state, { order, rivals, leader }) {
+export function describe(state, { order, over, leader }) {
+  legend(state);
   if (leader === null) {
     say("race-summary", "No arm has been evaluated yet.");
     return;
   }
   const better = state.minimise ? "smallest" : "largest";
-  const [end, side] = state.minimise ? ["lower bound", "below"] : ["upper bound", "above"];
-  const over = rivals.length > 1 ? `the ${end}s of ${count(rivals.length)} other arms are ${side} it` :
-    `${rivals.length === 1 ? "1 other" : "no other"} arm's ${end} is ${side} it`;
-  const line = state.line === null ? "" : ` The dashed line is the leader's ${state.minimise ? "upper bound minus" :
-    "lower bound plus"} epsilon, ${number(state.line)}: ${over}.`;
-  const joint = state.algorithm === "joint-lucb" && state.status === "running"
-    ? " This algorithm weighs all arms together, so it may stop before every bar has left the line." : "";
-  say("race-summary", `Each bar runs from the lower to the upper bound that the algorithm has for one arm's ` +
-    `mean, the ${better} average first, of ${many(order.length, "evaluated arm")}. Arm ${state.leader} leads with an average of ` +
-    `${number(leader[MEAN])}.${line}${joint}`);
+  const among = `the ${better} average first, of ${many(order.length, "evaluated arm")}`;
+  const what = isBounded(state)
+    ? `Each bar runs from the lower to the upper bound that the algorithm has for one arm's mean, ${among}.`
+    : `Each mark is the average of one arm, ${among}. This algorithm has no bounds for single arms: which of them may still ` +
+      "beat another cannot be told.";
+  const verb = state.certificate ? "is named by the certificate, with" : "leads with";
+  say("race-summary", `${what} Arm ${state.leader} ${verb} an average of ${number(leader[MEAN])}.` +
+    (isBounded(state) ? aboutLine(state, over) : ""));
 }
 
 /** Which arms are drawn. */
@@ -124,10 +153,11 @@ export function drawRace(library, state, { order, leader }) {
   const first = places.has(leader[ARM]) ? [leader] : [];
   const wide = step > 1 ? 1.2 * step * room : Math.min(Math.max(room / 3, 0.5), 2);
   const margin = Math.max(0.8, 0.012 * rows.length);
+  const barred = isBounded(state) ? (some) => some : () => [];
   const shapes = [
-    bars(beaten, places, ends, step, { color: colour("other"), width: wide }),
-    bars(rivals, places, ends, step, { color: colour("rival"), width: step > 1 ? wide : 1.5 * wide }),
-    bars(first, places, ends, 1, { color: colour("leader"), width: Math.min(Math.max(room, 3), 6) }),
+    bars(barred(beaten), places, ends, step, { color: colour("other"), width: wide }),
+    bars(barred(rivals), places, ends, step, { color: colour("rival"), width: step > 1 ? wide : 1.5 * wide }),
+    bars(barred(first), places, ends, 1, { color: colour("leader"), width: Math.min(Math.max(room, 3), 6) }),
   ];
   if (state.line !== null) {
     shapes.push({
@@ -153,7 +183,7 @@ export function drawRace(library, state, { order, leader }) {
     { title: state.minimise ? "mean cost (small is good)" : "mean reward", range: [ends[0] - edge, ends[1] + edge] },
     { shapes },
   );
-  draw(library, place, [state.name, state.updated, rows.length], traces, form);
+  draw(library, place, [state.name, state.status, state.leader, state.updated, rows.length], traces, form);
 }
 
 /** Let people ask for all arms. */

@@ -20,11 +20,22 @@ export function ranked(state) {
   return seen.sort((a, b) => sign * (a[MEAN] - b[MEAN]) || b[PULLS] - a[PULLS] || a[ARM] - b[ARM]);
 }
 
+/** Whether the algorithm has bounds that can be compared. */
+export function isBounded(state) {
+  return state.bounded !== false;
+}
+
 /** Whether an arm's bound is over the line that all must fall under (below it, where small is good). */
-export function contests(state, row) {
-  if (state.line === null || state.line === undefined || row[ARM] === state.leader) {
+export function isOver(state, row) {
+  if (!isBounded(state) || state.leader === null || state.leader === undefined || row[ARM] === state.leader) {
     return false;
   }
   const end = state.minimise ? row[LOWER] : row[UPPER];
-  return end === null || (state.minimise ? end < state.line : end > state.line);
+  // As long as the leader's bound is infinite no line is there, and everyone is over it.
+  return state.line === null || end === null || (state.minimise ? end < state.line : end > state.line);
+}
+
+/** Whether an arm may still beat the leader: once the stopping rule is met none may, wherever its bound is. */
+export function contests(state, row) {
+  return state.status !== "stopped" && isOver(state, row);
 }

@@ -2,7 +2,10 @@
 
 const SHORTEST = 500;
 const LONGEST = 4000;
-// The server sends a sign of life every ten seconds, but comments do not reach scripts: a dead line shows as an error.
+// The server says something every five seconds at least: after three times that the line is dead, however it looks.
+const SILENCE = 15000;
+// How often a page that nobody sees asks how the searches stand, for its title.
+const LOOK = 10000;
 
 /** A stream of events about one search, which goes on by itself until it is closed. */
 export class Stream {
@@ -12,9 +15,11 @@ export class Stream {
     this.name = null;
     this.source = null;
     this.timer = null;
+    this.silence = null;
     this.wait = SHORTEST;
     globalThis.addEventListener("online", () => this.hurry());
-    document.addEventListener("visibilitychange", () => document.hidden || this.hurry());
+    // A browser holds six connections to a server for all its tabs together: those that nobody sees give theirs back.
+    document.addEventListener("visibilitychange", () => this.open());
   }
 
   /** Follow another search, or wait for any if there is none. */
@@ -33,10 +38,16 @@ export class Stream {
 
   open() {
     this.shut();
+    if (document.hidden) {
+      this.timer = setTimeout(() => this.look(), LOOK);
+      return;
+    }
     const query = this.name === null ? "" : `?${new URLSearchParams({ name: this.name })}`;
     const source = new EventSource(`/api/stream${query}`);
     this.source = source;
+    this.listen(source);
     source.onopen = () => {
+      this.listen(source);
       this.wait = SHORTEST;
       this.handlers.connected();
     };
@@ -45,12 +56,38 @@ export class Stream {
         this.again();
       }
     };
-    for (const kind of ["searches", "state", "missing"]) {
+    for (const kind of ["searches", "state", "missing", "beat"]) {
       source.addEventListener(kind, (event) => {
         if (this.source === source) {
-          this.handlers[kind](event.data);
+          this.listen(source);
+          this.handlers[kind]?.(event.data);
         }
       });
+    }
+  }
+
+  /** Something was heard; from now on silence is measured again. */
+  listen(source) {
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => {
+      if (this.source === source) {
+        this.again();
+      }
+    }, SILENCE);
+  }
+
+  /** Nobody sees the page: ask once, over a connection that is free again at once. */
+  async look() {
+    try {
+      const answer = await fetch("/api/searches", { signal: AbortSignal.timeout(LOOK) });
+      if (document.hidden && answer.ok) {
+        this.handlers.searches(await answer.text());
+      }
+    } catch {
+      // Whoever looks at the page again is told.
+    }
+    if (document.hidden) {
+      this.open();
     }
   }
 
@@ -63,6 +100,7 @@ export class Stream {
 
   shut() {
     clearTimeout(this.timer);
+    clearTimeout(this.silence);
     this.timer = null;
     this.source?.close();
     this.source = null;

@@ -5,6 +5,8 @@ import { count, many, number } from "./words.js";
 
 const LEAF = 25;
 const PERIOD = 1000;
+// Milliseconds in which the dashboard has to answer.
+const ANSWER = 8000;
 
 const COLUMNS = [
   ["arm", (row) => String(row.arm)],
@@ -32,14 +34,19 @@ async function refresh() {
   const call = new AbortController();
   asked = call;
   try {
-    const answer = await fetch(`/api/arms?${new URLSearchParams({ ...wish, limit: LEAF })}`, { signal: call.signal });
+    const signal = AbortSignal.any([call.signal, AbortSignal.timeout(ANSWER)]);
+    const answer = await fetch(`/api/arms?${new URLSearchParams({ ...wish, limit: LEAF })}`, { signal });
     if (answer.ok && asked === call) {
       show(await answer.json());
     } else if (asked === call) {
       say("arms-range", (await answer.json()).error ?? "The arms cannot be read now.");
     }
-  } catch {
+  } catch (error) {
     // Aborted for a newer wish, or the server is gone: the stream tells that, and asks again when it is back.
+    if (error.name === "TimeoutError" && asked === call) {
+      say("arms-range", "The dashboard did not answer, so that these rows may be old. It is asked again.");
+      due ??= setTimeout(refresh, PERIOD);
+    }
   } finally {
     if (asked === call) {
       asked = null;

@@ -1,0 +1,108 @@
+"""What the page says is true: of whom something is proved, and who may still beat the leader."""
+
+from math import inf
+
+import pytest
+from dashboards import Dashboard, until
+from viewing import bars, drawn, pump, shown, text, visible
+
+import topalpha
+from topalpha.storage import Storage, read
+
+TASK = {"alpha": 0.1, "epsilon": 0.1, "delta": 0.05, "algorithm": "cc-lucb", "family": "normal", "minimise": False}
+PROGRESS = {"pulls": 30, "in_flight": 0, "arms": 3, "leader": 1, "mean": 0.75, "low": None, "high": None}
+PROGRESS |= {"gap": None, "unresolved": 2, "left": None, "paused": False, "claims": [], "about": 1, "bounded": True}
+TARGET = {"alpha": 0.1, "epsilon": 0.1, "delta": 0.1, "seed": 3, "progress": "none"}
+
+
+def draw(rng):
+    return round(float(0.3 + 0.4 * rng.random()), 4)
+
+
+def pull(candidate, rng):
+    return float(rng.random() < candidate)
+
+
+@pytest.fixture(scope="module")
+def dashboard(processes, tmp_path_factory):
+    """A dashboard on a file with searches of all kinds."""
+    path = tmp_path_factory.mktemp("words") / "searches.db"
+    topalpha.search(draw, pull, **TARGET, algorithm="joint-lucb", storage=path, name="joint")
+    topalpha.search(draw, pull, **TARGET, algorithm="p2", storage=path, name="p2", pulls=300)
+    # After 600 pulls another arm leads than the one with the largest lower bound.
+    topalpha.search(draw, pull, **TARGET, algorithm="cc-lucb", storage=path, name="early", pulls=600)
+    with Storage(path) as storage:
+        record = storage.create("infinite", {"task": TASK})
+        for arm in range(3):
+            record.add_arm(arm, "abc"[arm])
+        record.snapshot(
+            [(0, 10, 0.25, -inf, inf, 0), (1, 10, 0.75, -inf, inf, 0), (2, 10, 0.5, -inf, 0.6, 0)], PROGRESS
+        )
+    return Dashboard(processes, path)
+
+
+@pytest.fixture
+def opened(view, dashboard):
+    def opened(name):
+        page = view(f"{dashboard.address}#name={name}")
+        drawn(page)
+        shown(page, "name", name)
+        return page
+
+    return opened
+
+
+def test_while_bounds_are_infinite_everyone_contests(opened):
+    page = opened("infinite")
+    assert bars(page) == [[], [2, 3], [1]]
+    assert "no finite lower bound yet, so that every other arm may still beat it" in text(page, "race-summary")
+    assert "2 arms still in question" in text(page, "pulls-note")
+    assert visible(page, "legend-rival")
+    assert not visible(page, "legend-line")
+
+
+def test_once_it_has_stopped_nobody_contests(opened, dashboard):
+    page = opened("joint")
+    recording = read(dashboard.path, "joint")
+    places = bars(page)
+    assert (len(places[0]), places[1], len(places[2])) == (len(recording.snapshot) - 1, [], 1)
+    # The bounds of some are over the line, or this would be no test.
+    assert "other arms are above it" in text(page, "race-summary")
+    assert "weighed all arms together" in text(page, "race-summary")
+    assert "in question" not in text(page, "pulls-note")
+    assert not visible(page, "legend-rival")
+    assert text(page, "legend-other") == "the others"
+
+
+def test_without_bounds_none_are_drawn(opened):
+    page = opened("p2")
+    assert bars(page) == [[], [], []]
+    assert page.evaluate("document.getElementById('race').layout.shapes.length") == 3, "there is a line"
+    assert "no bounds for single arms" in text(page, "race-summary")
+    assert "no bounds" in text(page, "leader-note")
+    assert "in question" not in text(page, "pulls-note")
+    for mark in ("legend-rival", "legend-line"):
+        assert not visible(page, mark)
+    until(lambda: page.locator("#arms tbody tr").count() or pump(page))
+    assert page.locator("#arms tbody td[data-column=lower]").first.inner_text() == "none"
+
+
+def test_in_the_end_the_certificate_alone_speaks(opened, dashboard):
+    page = opened("early")
+    recording = read(dashboard.path, "early")
+    certificate = recording.certificate
+    arm, proved = certificate["arm"], certificate["claims"][0]
+    best = recording.progress["leader"]
+    assert arm == recording.progress["about"] != best, "the leader is named, so that this is no test"
+    reached = f"{proved['epsilon']:.4g}"
+    assert float(text(page, "gap")) == float(f"{proved['epsilon'] - 0.1:.4g}")
+    assert f"Arm {arm} is proved to be within {reached} of the top 10%" in text(page, "gap-note")
+    assert f"Arm {arm} is within {reached}" in text(page, "curve-summary")
+    assert text(page, "leader") == f"Arm {arm}"
+    assert text(page, "leader-title") == "Arm of the certificate"
+    assert f"Arm {arm} is named by the certificate" in text(page, "race-summary")
+    # Those who contested the leader need not contest this one: one number is told, and it is the race's.
+    assert "in question" not in text(page, "pulls-note")
+    assert f"of {len(bars(page)[1])} other arms are above it" in text(page, "race-summary")
+    until(lambda: page.locator("#arms tbody tr").count() or pump(page))
+    assert page.locator("#arms tbody tr.leads td").first.inner_text() == str(arm)
