@@ -24,6 +24,8 @@ REMEMBERED = 8
 FITTED_ROWS = 128
 # Rows are drawn so many at once at least, and at most; no block of pulls is longer than the least.
 _FEWEST, _MOST = 1 << 13, 1 << 19
+# Rounds after which weights are made to add up to 1 again; a pass each time would take as long as AdaBoost's own.
+_RENEW = 8
 _PASSES = {one.__name__: one for one in (draw_rows, mark_errors, reweigh, tally)}
 
 
@@ -89,6 +91,8 @@ class WeightedRows(ABC):
         self.kinds = kinds
         self.rng = rng
         self.wrong: NDArray[np.float64] = np.zeros(len(labels))
+        self.marked = 0.0
+        self.boosts = 0
         self.draw_at_once(0)
 
     @abstractmethod
@@ -133,15 +137,17 @@ class WeightedRows(ABC):
         """The weight of the rows on which the stump errs; remembers which these are."""
         column = self.column(stump.feature)
         compiled_pass("mark_errors")(column, self.labels, self.weights, *stump[1:], self.wrong)
-        return float(self.wrong.sum())
+        self.marked = float(self.wrong.sum())
+        return self.marked
 
     def boost(self, estimator_weight: float) -> None:
         """AdaBoost's weights after a stump of this weight, the last one whose error was asked for."""
-        error = float(self.wrong.sum())
         growth = math.exp(estimator_weight)
-        whole = (1.0 - error) + error * growth
+        whole = (1.0 - self.marked) + self.marked * growth
         compiled_pass("reweigh")(self.weights, self.wrong, 1.0 / whole, growth / whole)
-        self.weights /= self.weights.sum()  # but for rounding it is 1
+        self.boosts += 1
+        if self.boosts % _RENEW == 0:
+            self.weights /= self.weights.sum()  # but for rounding it is 1
         self.cursor[0] = len(self.rows)
 
 
