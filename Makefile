@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-JOBS   ?= 2
+# One more than the cores of the smallest machine: tests in a browser mostly wait.
+JOBS   ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check browser test test-slow format docs bench audit study compare prompt-choice model-search boosting rivals pictures clean

@@ -556,3 +556,16 @@ def test_features_do_not_change_the_data():
     X, y = blobs(100)
     with pytest.raises(ValueError, match="read-only"):
         BanditAdaBoostClassifier(2, features=draw, random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_data_that_may_not_be_written_to(order):
+    X = np.array(np.random.default_rng(0).normal(size=(300, 3)), order=order)
+    y = (X[:, 0] > 0.0).astype(int)
+    weights = np.ones(300)
+    expected = BanditAdaBoostClassifier(3, random_state=0).fit(X, y, weights)
+    for one in (X, y, weights):
+        one.flags.writeable = False
+    model = BanditAdaBoostClassifier(3, random_state=0).fit(X, y, weights)
+    assert model.estimators_ == expected.estimators_
+    assert (model.predict(X) == expected.predict(X)).all()

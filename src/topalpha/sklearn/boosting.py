@@ -27,7 +27,8 @@ MAX_PULLS = 1_000_000
 def _columns(X: NDArray[Any]) -> NDArray[Any]:
     """The features one after another in memory, copied some rows at a time: much quicker than all of them at once."""
     if X.flags.f_contiguous:
-        return X.T
+        # Compiled code takes no array that may not be written to, as data frames hand out.
+        return X.T if X.flags.writeable else X.T.copy()
     columns = np.empty(X.shape[::-1], dtype=X.dtype)
     for first in range(0, len(X), 4096):
         columns[:, first : first + 4096] = X[first : first + 4096].T
