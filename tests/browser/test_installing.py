@@ -32,7 +32,7 @@ def test_installed_by_root_with_apt(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert chromium.install(environment) == str(tmp_path / "chromium")
     calls = (tmp_path / "log").read_text().splitlines()
-    assert calls == ["-qq update", "-qq install --yes --no-install-recommends chromium"]
+    assert calls == ["-qq update", f"-qq install --yes --no-install-recommends {' '.join(chromium.PACKAGES)}"]
     assert chromium.install(environment) == str(tmp_path / "chromium")
     assert (tmp_path / "log").read_text().splitlines() == calls, "it was installed twice"
 

@@ -23,9 +23,11 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+#: The fonts are what a desktop has: widths of words and formulas depend on them.
+PACKAGES = ("chromium", "fonts-liberation", "fonts-dejavu-core", "fonts-dejavu-extra")
 INSTALL = (
     ("apt-get", "-qq", "update"),
-    ("apt-get", "-qq", "install", "--yes", "--no-install-recommends", "chromium"),
+    ("apt-get", "-qq", "install", "--yes", "--no-install-recommends", *PACKAGES),
 )
 
 
