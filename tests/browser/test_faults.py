@@ -27,6 +27,7 @@ def test_a_file_that_is_not_there_yet(view, fresh, tmp_path):
 
 
 def test_a_killed_search_and_a_lost_file(view, fresh, tmp_path):
+    view.may_be_missing = True
     path = tmp_path / "searches.db"
     search = fresh.search(path)
     page = view(Dashboard(fresh, path).with_token)
@@ -78,6 +79,7 @@ def enabled(page):
 
 
 def test_without_the_file_the_buttons_rest(view, fresh, tmp_path):
+    view.may_be_missing = True
     path = tmp_path / "searches.db"
     with Storage(path) as storage:
         record = fill(storage)

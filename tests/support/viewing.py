@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from dashboards import until
 
-LOST = "net::ERR_"
+LOST, GONE = "net::ERR_", ("status of 404", "status of 503")
 
 
 class Viewer:
@@ -22,6 +22,8 @@ class Viewer:
         self.origins = set()
         #: Whether the server may vanish: then the browser itself says that it cannot reach it.
         self.may_be_lost = False
+        #: Whether the file may vanish: then the browser itself notes that a question about it was refused.
+        self.may_be_missing = False
 
     def __call__(self, address, width=1280, scheme="light", apart=False):
         """A page; ``apart`` from the others it has no token but what its address brings."""
@@ -42,7 +44,9 @@ class Viewer:
         return page
 
     def _hear(self, message):
-        if message.type in ("error", "warning") and not (self.may_be_lost and LOST in message.text):
+        lost = self.may_be_lost and LOST in message.text
+        missing = self.may_be_missing and any(one in message.text for one in GONE)
+        if message.type in ("error", "warning") and not lost and not missing:
             self.complaints.append(message.text)
 
     def judge(self):
