@@ -533,3 +533,9 @@ def test_matplotlib_is_loaded_by_drawing_alone_and_named_where_it_is_missing(fil
     assert outcome.stdout.splitlines() == [sentence] * 2, outcome.stderr
     assert outcome.returncode == 2
     assert outcome.stderr == f"topalpha: {sentence}\n"
+
+
+def test_the_command_knows_all_kinds():
+    from topalpha.cli.figure import KINDS as offered
+
+    assert set(offered) == set(KINDS)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from topalpha.cli.program import FAILED, Refused, refusals
-from topalpha.cli.records import name_option
+from topalpha.cli.records import name_option, written
 
 #: The names of :data:`topalpha.figures.KINDS`, which would load NumPy before a command runs.
 KINDS = ("race", "intervals", "pulls", "claims")
@@ -24,18 +23,10 @@ def figure(file: str, name: str | None, kind: str, output: str) -> int:
 
     Example: topalpha figure search.db --kind race -o race.png
     """
-    with refusals():
-        from topalpha import figures
-        from topalpha.verification import Refuted
 
-        try:
-            figures.save(figures.KINDS[kind](file, name, axes=figures.new_axes()), output, record=file)
-        except Refuted as error:
-            click.echo(f"topalpha: NOT verified: {error}", err=True)
-            return FAILED
-        except ImportError as error:
-            raise Refused(str(error)) from error
-        except OSError as error:
-            raise Refused(f"output must be a file that can be written ({error.strerror}), got {output!r}") from error
-    click.echo(output)
-    return 0
+    def draw() -> None:
+        from topalpha import figures
+
+        figures.save(figures.KINDS[kind](file, name, axes=figures.new_axes()), output, record=file)
+
+    return written(output, draw)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -20,6 +20,24 @@ if TYPE_CHECKING:
     from topalpha.storage import Recording
 
 name_option = click.option("--name", help="Which search, if the file holds several.")
+
+
+def written(output: str, write: Callable[[], object]) -> int:
+    """Write what is computed again from a record and name the file; a certificate not borne out is a failure."""
+    from topalpha.verification import Refuted
+
+    with refusals():
+        try:
+            write()
+        except Refuted as error:
+            click.echo(f"topalpha: NOT verified: {error}", err=True)
+            return FAILED
+        except ImportError as error:
+            raise Refused(str(error)) from error
+        except OSError as error:
+            raise Refused(f"output must be a file that can be written ({error.strerror}), got {output!r}") from error
+    click.echo(output)
+    return 0
 
 
 @click.command()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from topalpha.cli.inputs import COUNT
-from topalpha.cli.program import FAILED, Refused, refusals
-from topalpha.cli.records import name_option
+from topalpha.cli.records import name_option, written
 
 
 @click.command()
@@ -22,18 +21,10 @@ def report(file: str, name: str | None, output: str, arms: int) -> int:
 
     Example: topalpha report search.db -o report.html
     """
-    with refusals():
-        from topalpha.report import write
-        from topalpha.verification import Refuted
 
-        try:
-            write(file, output, name, arms=arms)
-        except Refuted as error:
-            click.echo(f"topalpha: NOT verified: {error}", err=True)
-            return FAILED
-        except ImportError as error:
-            raise Refused(str(error)) from error
-        except OSError as error:
-            raise Refused(f"output must be a file that can be written ({error.strerror}), got {output!r}") from error
-    click.echo(output)
-    return 0
+    def compose() -> None:
+        from topalpha.report import write
+
+        write(file, output, name, arms=arms)
+
+    return written(output, compose)
