@@ -121,7 +121,7 @@ class SplitScore:
         rows = {"X": self.X, "y": self.y, "cv": [split], "params": self.params}
         try:
             found = cross_validate(estimator, **rows, scoring=self.scorer, error_score="raise", n_jobs=1)
-        except Exception:
+        except Exception:  # as in scikit-learn: whatever a fit raises, error_score says what becomes of it
             if self.error_score == "raise":
                 raise
             return math.nan, math.nan, math.nan
