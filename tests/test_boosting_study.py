@@ -369,7 +369,7 @@ def test_values_looked_at_are_counted_alike():
         assert looked == pytest.approx([1e-6 * values * at for at in range(1, 6)], rel=1e-3)
 
 
-@pytest.mark.parametrize("max_pulls", [500, None])
+@pytest.mark.parametrize("max_pulls", [2000, None])
 def test_passes_of_the_bandit_over_all_rows_are_counted(max_pulls):
     """One a round is AdaBoost's own; rounds whose pulls are spent try some stumps more."""
     import boosting_data

@@ -14,7 +14,7 @@ from topalpha.boosting.lazy import LazyRows
 from topalpha.boosting.rounds import Asking, rounds
 from topalpha.boosting.rows import FITTED_ROWS, ColumnRows, Stump, compiled_pass
 from topalpha.engine import OUT_OF_BUDGET, STOPPED, InterpretedRun, Run
-from topalpha.weighted import best_stump, draw_rows, mark_errors, reweigh, sort_values, tally
+from topalpha.weighted import best_stump, draw_rows, mark_errors, reweigh, sort_values, tally, thin_rows
 
 FALSE_ALARM = 1e-6
 
@@ -98,6 +98,34 @@ def test_draws_are_independent_of_their_place():
     assert unlikely(upper, runs, 0.999999)  # sorted draws would have everything there
 
 
+def test_draws_that_stay_by_hand():
+    """From place 1 on: rows 2 and 0 are wrong and stay, whatever the uniform; row 1 stays below .25, and not above."""
+    rows = [1, 2, 1, 1, 0]
+    assert thin_rows(rows, 1, [0.5, 0.0, 0.5], 0.25, Scripted([], [0.99, 0.2, 0.3, 0.99])) == 2
+    assert rows[2:] == [2, 1, 0]
+
+
+@pytest.mark.statistical
+def test_draws_that_stay_are_draws_by_the_new_weights():
+    """Round after round, and in any place; as they were before the round they would be found out."""
+    columns, labels = np.array([[1.0, 2.0, 3.0, 4.0, 5.0]]), np.array([0, 1, 1, 0, 1])
+    rows = ColumnRows(columns, labels, WEIGHTS, 2, np.random.default_rng(12))
+    rows.rows, rows.spacings = np.zeros(200_000, dtype=np.int32), np.zeros(200_000)
+    compiled_pass("draw_rows")(rows.weights, 1.0, rows.rng, rows.spacings, rows.rows)
+    rows.cursor[0] = 1000  # these were looked at
+    for stump in (Stump(0, 1.5, 0, 1), Stump(0, 3.5, 1, 0)):
+        before = rows.rows[rows.cursor[0] :].copy()
+        error = rows.error(stump)
+        rows.boost(math.log((1.0 - error) / error))
+        after = rows.rows[rows.cursor[0] :]
+        assert not unlikely(len(after), len(before), 2.0 * error)  # those that are wrong, and as many others
+        for part in (after[: len(after) // 2], after[len(after) // 2 :]):
+            counts = np.bincount(part, minlength=5)
+            assert counts[2] == 0
+            assert not any(unlikely(counts[row], len(part), rows.weights[row]) for row in (0, 1, 3, 4))
+        assert unlikely(np.count_nonzero(before == 3), len(before), rows.weights[3]), "a control"
+
+
 # ---- compiled and interpreted
 
 
@@ -105,16 +133,19 @@ def test_passes_are_the_same_compiled_and_interpreted():
     columns, labels, weights = some_data(3)
     kinds = labels.astype(np.int16)
     results = []
-    for passes in ({f.__name__: f for f in (draw_rows, mark_errors, reweigh, tally)}, None):
+    for passes in ({f.__name__: f for f in (draw_rows, mark_errors, reweigh, tally, thin_rows)}, None):
         use = passes.__getitem__ if passes else compiled_pass
         rows, spacings, wrong = np.zeros(500, dtype=np.int32), np.zeros(500), np.zeros(len(labels))
         heavy, votes = weights.copy(), np.zeros((len(labels), 2))
         use("draw_rows")(heavy, float(heavy.sum()), np.random.default_rng(3), spacings, rows)
         use("mark_errors")(columns[1], kinds, heavy, 0.3, 1, 0, wrong)
         use("reweigh")(heavy, wrong, 0.7, 1.9)
+        drawn = rows.copy()
+        begin = use("thin_rows")(drawn, 100, wrong, 0.7 / 1.9, np.random.default_rng(4))
+        assert 100 < begin < 400
         table = np.array([0, 1]), np.array([0.0, 0.3]), np.array([0, 1]), np.array([1, 0]), np.array([0.5, 1.25])
         use("tally")(columns.T, *table, votes)
-        results.append([one.tobytes() for one in (rows, spacings, wrong, heavy, votes)])
+        results.append([one.tobytes() for one in (rows, drawn, spacings, wrong, heavy, votes)])
     assert results[0] == results[1]
 
 
@@ -196,7 +227,6 @@ def test_weights_after_a_round_by_hand():
     assert rows.wrong.tolist() == [0.0, 0.0, 0.0, 0.25]
     rows.boost(math.log(3.0))
     assert rows.weights.tolist() == pytest.approx([1 / 6, 1 / 6, 1 / 6, 1 / 2])
-    assert rows.cursor[0] == len(rows.rows), "draws by the old weights must be dropped"
     # the stump that is right about the last row alone among its side: error 1/6
     assert rows.error(Stump(0, 3.5, 1, 0)) == pytest.approx(1 / 6)
     rows.boost(math.log(5.0))

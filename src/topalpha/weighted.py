@@ -47,6 +47,29 @@ def draw_rows(weights: Any, whole: float, rng: Any, spacings: Any, rows: Any) ->
         rows[place], rows[other] = rows[other], rows[place]
 
 
+def thin_rows(rows: Any, first: int, wrong: Any, keep: float, rng: Any) -> int:
+    """Turn draws by old weights, ``rows`` from ``first`` on, into draws by new ones; returns where they begin now.
+
+    The new weights are the old ones, times ``keep``, at most 1, where ``wrong`` is 0. By rejection: a draw is kept with
+    a probability in proportion to what became of its weight. What is kept moves to the end, in its order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = [0, 1, 2, 3, 0]
+    >>> thin_rows(rows, 1, [0.5, 0.0, 0.5, 0.0], 0.0, np.random.default_rng(0)), rows[3:]
+    (3, [2, 0])
+    """
+    begin = len(rows)
+    for place in range(len(rows) - 1, first - 1, -1):
+        row = rows[place]
+        chance = 1.0 if wrong[row] > 0.0 else keep
+        if rng.random() < chance:
+            begin -= 1
+            rows[begin] = row
+    return begin
+
+
 def mark_errors(column: Any, labels: Any, weights: Any, cut: float, left: int, right: int, wrong: Any) -> None:
     """Write a row's weight into ``wrong`` where the stump errs, and 0 elsewhere.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from topalpha.algorithms import cc_threshold, joint_lucb
 from topalpha.algorithms.cc_threshold import ANSWER
-from topalpha.boosting.rows import FITTED_ROWS, REMEMBERED, Found, Stump, WeightedRows
+from topalpha.boosting.rows import REMEMBERED, Found, Stump, WeightedRows
 
 # The edge to ask for next. None of this touches what is proved; asking for less, down to .7 of it, or
 # for a little more makes about as much progress a second.
@@ -155,7 +155,6 @@ def rounds(data: WeightedRows, asking: Asking, number: int) -> Iterator[Round]:
         weight = min(asking.learning_rate * odds, _LARGEST_WEIGHT)
         yield Round(stump, error, weight, certificate)
         data.boost(weight)
-        data.draw_at_once(int(1.5 * (certificate.pulls + FITTED_ROWS * certificate.arms)))
         gamma = statistics.fmean(edges[-_MEMORY:])
         if not certificate.proved:
             gamma = max(gamma, _LOWER * certificate.asked)

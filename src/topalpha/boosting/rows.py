@@ -16,17 +16,18 @@ from topalpha.boosting.world import StumpWorld
 from topalpha.core import SUM, Algorithm, History
 from topalpha.engine import STOPPED, Run
 from topalpha.engine.compile import compiled
-from topalpha.weighted import draw_rows, mark_errors, reweigh, tally
+from topalpha.weighted import draw_rows, mark_errors, reweigh, tally, thin_rows
 
 #: How many stumps a search remembers, for a round that ends without an answer.
 REMEMBERED = 8
 #: How many freshly drawn rows a stump is fitted to when it is drawn.
 FITTED_ROWS = 128
-# Rows are drawn so many at once at least, and at most; no block of pulls is longer than the least.
-_FEWEST, _MOST = 1 << 13, 1 << 19
+# Rows are drawn so many at once at least, and at most; no block of pulls is longer than the least. In between it is
+# this part of all rows: every draw makes a pass over the weights, and every round one over the draws that are left.
+_FEWEST, _MOST, _PART = 1 << 13, 1 << 19, 1 / 8
 # Rounds after which weights are made to add up to 1 again; a pass each time would take as long as AdaBoost's own.
 _RENEW = 8
-_PASSES = {one.__name__: one for one in (draw_rows, mark_errors, reweigh, tally)}
+_PASSES = {one.__name__: one for one in (draw_rows, mark_errors, reweigh, tally, thin_rows)}
 
 
 @cache
@@ -78,7 +79,8 @@ class Found(NamedTuple):
 class WeightedRows(ABC):
     """Rows with classes 0, ..., ``kinds`` - 1 and weights, which are made to add up to 1.
 
-    Draws by weight wait in ``rows``, from ``cursor[0]`` on; they are dropped when the weights change.
+    Draws by weight wait in ``rows``, from ``cursor[0]`` on; when the weights change, as many stay as are draws by the
+    new weights too.
     """
 
     #: What runs a search: compiled, unless the worlds are no parameter tuples.
@@ -93,7 +95,10 @@ class WeightedRows(ABC):
         self.wrong: NDArray[np.float64] = np.zeros(len(labels))
         self.marked = 0.0
         self.boosts = 0
-        self.draw_at_once(0)
+        at_once = min(max(int(_PART * len(labels)), _FEWEST), _MOST)
+        self.rows: NDArray[Any] = np.zeros(at_once, dtype=np.int32 if len(labels) < 2**31 else np.int64)
+        self.spacings: NDArray[np.float64] = np.zeros(at_once)
+        self.cursor: NDArray[np.int64] = np.full(1, at_once)
 
     @abstractmethod
     def column(self, feature: Any) -> NDArray[Any]:
@@ -106,13 +111,6 @@ class WeightedRows(ABC):
     @abstractmethod
     def stump(self, world: Any, arm: int) -> Stump:
         """The stump that is this arm of the world."""
-
-    def draw_at_once(self, count: int) -> None:
-        """Draw about so many rows at a time from now on."""
-        count = min(max(count, _FEWEST), _MOST)
-        self.rows: NDArray[np.int32] = np.zeros(count, dtype=np.int32 if len(self.labels) < 2**31 else np.int64)
-        self.spacings: NDArray[np.float64] = np.zeros(count)
-        self.cursor: NDArray[np.int64] = np.full(1, count)
 
     def search(self, algorithm: Algorithm, most_pulls: int) -> Found:
         """Run the algorithm on fresh stumps; after so many pulls, and the block that is begun then, it is cut off."""
@@ -148,7 +146,8 @@ class WeightedRows(ABC):
         self.boosts += 1
         if self.boosts % _RENEW == 0:
             self.weights /= self.weights.sum()  # but for rounding it is 1
-        self.cursor[0] = len(self.rows)
+        # Draws that no search has looked at are independent of all that was found, and so of the new weights.
+        self.cursor[0] = compiled_pass("thin_rows")(self.rows, self.cursor[0], self.wrong, 1.0 / growth, self.rng)
 
 
 class ColumnRows(WeightedRows):
