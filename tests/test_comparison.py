@@ -234,6 +234,18 @@ def test_curves_show_the_means(rows):
         assert list(line.get_ydata()) == [row["pulls"]["mean"] for row in some]
 
 
+def test_points_are_hollow_where_runs_were_cut_off(rows):
+    from matplotlib.figure import Figure
+
+    some = sorted((row for row in rows if row["algorithm"] == "cc-lucb"), key=lambda row: row["delta"])
+    axes = Figure().add_subplot()
+    curves(axes, [{**some[0], "unfinished": 1}, some[1]], "delta", {"cc-lucb": style(0)})
+    (handle,), _ = axes.get_legend_handles_labels()
+    assert len(handle.lines[0].get_xdata()) == 2
+    hollow = [line for line in axes.lines if line.get_markerfacecolor() == "white"]
+    assert [list(line.get_xdata()) for line in hollow] == [[some[0]["delta"]]]
+
+
 def test_the_table_has_every_row_and_the_cheapest_come_first(rows):
     read = list(csv.DictReader(io.StringIO(to_csv(rows))))
     assert [row["algorithm"] for row in read] == [row["algorithm"] for row in rows]

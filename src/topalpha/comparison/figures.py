@@ -13,6 +13,7 @@ from typing import Any
 from topalpha.comparison.cells import MEASURED
 from topalpha.comparison.report import Row
 from topalpha.figures.canvas import new_figure
+from topalpha.figures.studies import pulls_curve
 from topalpha.figures.style import GREY, PALE, style
 
 _SIZE = (11.0, 6.5)
@@ -67,13 +68,13 @@ def _sweep(rows: Sequence[Row], parameter: str, styles: dict[str, Any], file: Pa
 
 
 def curves(axes: Any, rows: Sequence[Row], parameter: str, styles: dict[str, Any]) -> None:
-    """One curve for each algorithm, with bars of two standard errors; hollow where a run was cut off."""
+    """One curve for each algorithm, with bars of two standard errors; points are hollow where a run was cut off."""
     for name in dict.fromkeys(row["algorithm"] for row in rows):
         some = sorted((row for row in rows if row["algorithm"] == name), key=lambda row: row[parameter])
-        errors = [2.0 * (row["pulls"]["stderr"] or 0.0) for row in some]
-        fill = "none" if any(row["unfinished"] for row in some) else "full"
+        errors = [row["pulls"]["stderr"] or 0.0 for row in some]
         x, y = [row[parameter] for row in some], [row["pulls"]["mean"] for row in some]
-        axes.errorbar(x, y, yerr=errors, capsize=2, markersize=5, fillstyle=fill, label=name, **styles[name])
+        cut = [row["unfinished"] > 0 for row in some]
+        pulls_curve(axes, x, y, errors, cut, capsize=2, markersize=5, label=name, **styles[name])
 
 
 def _panels(

@@ -26,10 +26,11 @@ colour and, for readers without, by marker, dash or hatching.
 
 from topalpha.figures.arms import intervals, pulls
 from topalpha.figures.canvas import new_axes, save, svg
+from topalpha.figures.errors import errors
 from topalpha.figures.proved import claims_curve
 from topalpha.figures.race import race
 from topalpha.figures.reservoirs import reservoir
-from topalpha.figures.studies import errors, sweep
+from topalpha.figures.sweep import sweep
 
 #: The pictures of a single search, by the names that the command line gives them.
 KINDS = {"race": race, "intervals": intervals, "pulls": pulls, "claims": claims_curve}
