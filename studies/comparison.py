@@ -1,7 +1,7 @@
 """The field side by side: runs the two comparisons that are committed, and writes their tables into the page.
 
     python studies/comparison.py
-    python studies/comparison.py --page    # the page again, from what is in docs/comparison
+    python studies/comparison.py --page    # the page and its pictures again, from what is in docs/comparison
 
 Cells are kept in build/comparison until all are done, so that an interrupted study goes on where it was; then they
 replace those in docs/comparison.
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from topalpha.comparison.configuration import Comparison
+from topalpha.comparison.figures import draw
 from topalpha.comparison.ledger import load
 from topalpha.comparison.report import by_case, limits, rivals, spent
 
@@ -205,9 +206,12 @@ def write(page: str, parts: dict[str, str]) -> str:
 def main() -> None:
     """Measure what is not measured, and write the page."""
     parser = argparse.ArgumentParser(description="The field side by side.")
-    parser.add_argument("--page", action="store_true", help="only write the page, from what is in docs/comparison")
-    if not parser.parse_args().page:
-        for name in STUDIES:
+    parser.add_argument("--page", action="store_true", help="only write page and pictures, from what is in docs/comparison")
+    only_page = parser.parse_args().page
+    for name in STUDIES:
+        if only_page:
+            draw(rows_of(name), KEPT / name)
+        else:
             measure(name)
     field, budget = rows_of("field"), rows_of("budget")
     comparison: Comparison = load(KEPT / "field")

@@ -13,7 +13,7 @@ from typing import Any
 from topalpha.comparison.cells import MEASURED
 from topalpha.comparison.report import Row
 from topalpha.figures.canvas import new_figure
-from topalpha.figures.studies import pulls_curve
+from topalpha.figures.studies import plain_ticks, pulls_curve
 from topalpha.figures.style import GREY, PALE, style
 
 _SIZE = (11.0, 6.5)
@@ -63,6 +63,7 @@ def _sweep(rows: Sequence[Row], parameter: str, styles: dict[str, Any], file: Pa
         law, *rest = key
         words = ", ".join([law, *(f"{name} {value:g}" for name, value in zip(others[1:], rest, strict=True))])
         axes.set(xscale="log", yscale="log", xlabel=parameter, ylabel="mean pulls", title=words)
+        plain_ticks(axes, sorted({row[parameter] for row in some}))
 
     return _grid(wide, axes_of, file)
 
