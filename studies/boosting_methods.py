@@ -224,4 +224,4 @@ ALL: dict[str, Method] = {
 #: They are not cut off.
 WHOLE = ("exact", "exact, sorted rows")
 #: Run for the first seed of a size only, where there are many rows.
-ONCE = ("exact, sorted rows", "bandit, best", "LightGBM, GOSS", "HistGradientBoosting, trees", "AdaBoostClassifier")
+ONCE = ("bandit, best", "LightGBM, GOSS", "HistGradientBoosting, trees", "AdaBoostClassifier")
