@@ -1,5 +1,6 @@
 """The boosting study: its rivals are exact, its data come back, and its page says what its results say."""
 
+import json
 import math
 import subprocess
 import sys
@@ -223,8 +224,6 @@ def test_the_target_and_when_it_is_reached_by_hand():
 
 
 def test_the_page_and_its_pictures_follow_from_the_committed_results():
-    import json
-
     from boosting_report import put, section
 
     results = {
@@ -235,6 +234,21 @@ def test_the_page_and_its_pictures_follow_from_the_committed_results():
     for name in ("accuracy", "seconds", "images"):
         assert f"boosting/{name}.png" in page
         assert (FOLDER / f"{name}.png").stat().st_size > 10_000
+
+
+def test_the_readme_quotes_the_results():
+    from boosting_measures import EXACT, OURS, SORTED, by_size
+    from boosting_short import times_of
+    from boosting_words import ratio
+
+    groups = by_size(json.loads((FOLDER / "tables.json").read_text(encoding="utf-8"))["runs"])
+    many, few = times_of(groups[1_000_000]), times_of(groups[3_500])
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    won, lost = ratio(many[SORTED] / many[OURS[0]]), ratio(few[EXACT] / few[OURS[0]])
+    assert won.endswith("fast")
+    assert lost.endswith("slow")
+    assert f"it is {won} as a compiled exact search over presorted rows at 1,000,000 rows" in readme
+    assert f"and {lost} as exact search at 3,500." in readme
 
 
 def test_the_page_has_a_place_for_the_tables():
