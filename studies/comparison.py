@@ -206,7 +206,7 @@ def write(page: str, parts: dict[str, str]) -> str:
 def main() -> None:
     """Measure what is not measured, and write the page."""
     parser = argparse.ArgumentParser(description="The field side by side.")
-    parser.add_argument("--page", action="store_true", help="only write page and pictures, from what is in docs/comparison")
+    parser.add_argument("--page", action="store_true", help="only write page and pictures, from docs/comparison")
     only_page = parser.parse_args().page
     for name in STUDIES:
         if only_page:
