@@ -7,7 +7,7 @@ import httpx
 import pytest
 from dashboards import Dashboard, kill, until
 from streaming import PROGRESS, ROWS, fill
-from viewing import drawn, number, pump, shown, text
+from viewing import drawn, number, press, pump, shown, text
 
 from topalpha.storage import Storage
 
@@ -95,6 +95,13 @@ def test_without_the_file_the_buttons_rest(view, fresh, tmp_path):
         until(lambda: record.snapshot(ROWS, PROGRESS) or enabled(page) == [True, True] or pump(page))
 
 
+def asked(page):
+    """Press Stop, if it may be pressed; whether the page then asks if it is meant."""
+    if enabled(page) == [True, True]:
+        press(page, "stop")
+    return page.locator("#confirm").is_visible()
+
+
 def test_a_question_about_one_search_is_not_answered_for_another(view, fresh, tmp_path):
     path = tmp_path / "searches.db"
     with Storage(path) as storage:
@@ -109,17 +116,14 @@ def test_a_question_about_one_search_is_not_answered_for_another(view, fresh, tm
         shown(page, "name", "first")
         page.goto(f"{dashboard.address}#name=second")
         shown(page, "name", "second")
-        until(lambda: alive() or enabled(page) == [True, True] or pump(page))
-        page.locator("#stop").click()
-        assert page.locator("#confirm").is_visible()
+        until(lambda: alive() or asked(page) or pump(page))
         page.go_back()
         until(lambda: not page.locator("#confirm").is_visible() or pump(page))
         shown(page, "name", "first")
         assert [record.take_messages() for record in records] == [[], []]
         # The question is asked anew, and now it is about this one.
-        until(lambda: alive() or enabled(page) == [True, True] or pump(page))
-        page.locator("#stop").click()
-        page.locator("#confirm-yes").click()
+        until(lambda: alive() or asked(page) or pump(page))
+        press(page, "confirm-yes")
         until(lambda: alive() or records[0].take_messages() == ["stop"] or pump(page))
         assert records[1].take_messages() == []
 
@@ -170,7 +174,7 @@ def test_a_server_that_stands_still(view, fresh, tmp_path):
     until(lambda: page.locator("#arms tbody tr").count() or pump(page))
     until(lambda: page.locator("#pause").get_attribute("aria-disabled") == "false" or pump(page))
     dashboard.process.send_signal(signal.SIGSTOP)
-    page.locator("#pause").click()
+    press(page, "pause")
     page.get_by_label("Find candidates that contain").fill("a")
     shown(page, "messages", "That did not work: the dashboard did not answer")
     shown(page, "arms-range", "did not answer")

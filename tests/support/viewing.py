@@ -34,7 +34,7 @@ class Viewer:
         page = context.new_page()
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(60_000)
         page.on("console", self._hear)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", lambda request: self.requests.append(request.url))
@@ -88,6 +88,11 @@ def shown(page, identity, words):
 
 def visible(page, identity):
     return page.locator(f"#{identity}").is_visible()
+
+
+def press(page, identity):
+    """Press a button now: a click would wait until the page stands still, and what it is to see may be over by then."""
+    page.locator(f"#{identity}").evaluate("button => button.click()")
 
 
 def pump(page):
