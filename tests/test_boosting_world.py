@@ -204,6 +204,19 @@ def test_no_row_is_looked_at_twice():
     assert world.features.tolist()[1:] == [-1, -1]
 
 
+def test_draws_that_were_looked_at_do_not_come_back():
+    """Draws are marked by their place: a row of its own for each, all wrong, so that none is dropped."""
+    size = 9000
+    rows = ColumnRows(np.zeros((1, size)), np.arange(size) % 2, np.ones(size), 2, np.random.default_rng(13))
+    rows.rows[:] = np.arange(len(rows.rows))
+    rows.cursor[0] = 700
+    rows.wrong[:] = 1.0 / size
+    rows.marked = 1.0
+    rows.boost(math.log(3.0))
+    assert rows.cursor[0] == 700
+    assert rows.rows[700:].tolist() == list(range(700, len(rows.rows)))
+
+
 @pytest.mark.statistical
 def test_pulls_have_the_stump_s_exact_accuracy_for_mean():
     rows = data(7, kinds=3)

@@ -1,4 +1,4 @@
-"""Passes over weighted rows, one after another in memory: draws by weight, where a stump errs, AdaBoost's weights.
+"""Passes over weighted rows: draws by weight, old and new ones, where a stump errs, and AdaBoost's weights.
 
 Plain loops in the compiled subset, shaped so that the compiler can work on several rows at once where it may.
 """

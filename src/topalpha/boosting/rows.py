@@ -79,8 +79,8 @@ class Found(NamedTuple):
 class WeightedRows(ABC):
     """Rows with classes 0, ..., ``kinds`` - 1 and weights, which are made to add up to 1.
 
-    Draws by weight wait in ``rows``, from ``cursor[0]`` on; when the weights change, as many stay as are draws by the
-    new weights too.
+    Draws by weight wait in ``rows``, from ``cursor[0]`` on. When the weights change some of them are dropped at random,
+    so that those that stay are draws by the new weights.
     """
 
     #: What runs a search: compiled, unless the worlds are no parameter tuples.
@@ -146,7 +146,7 @@ class WeightedRows(ABC):
         self.boosts += 1
         if self.boosts % _RENEW == 0:
             self.weights /= self.weights.sum()  # but for rounding it is 1
-        # Draws that no search has looked at are independent of all that was found, and so of the new weights.
+        # No search has looked at the draws that are left: they are independent of the stump, and so of the new weights.
         self.cursor[0] = compiled_pass("thin_rows")(self.rows, self.cursor[0], self.wrong, 1.0 / growth, self.rng)
 
 
