@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 TOKEN = "correct-horse-battery"
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 def until(condition, patience=PATIENCE, pause=0.05):
