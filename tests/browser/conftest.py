@@ -12,6 +12,16 @@ from playwright.sync_api import sync_playwright
 from viewing import Viewer
 
 
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items):
+    """A browser that has to share two cores with other tests is too slow to say anything about a page."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker("alone")
+
+
 @pytest.fixture(scope="package")
 def browser():
     path = chromium.needed()

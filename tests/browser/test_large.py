@@ -8,8 +8,6 @@ from dashboards import Dashboard, until
 from large import ARMS, PULLS, Large
 from viewing import bars, drawn, moment, number, overflow, pump, shown, text, updates
 
-pytestmark = pytest.mark.alone
-
 FIRST_PAINT = 2000.0
 UPDATE = 200.0
 ROUNDS = 8

@@ -3,7 +3,6 @@
 import statistics
 import time
 
-import pytest
 from dashboards import Dashboard, until
 from searching import MARKUP
 from viewing import bars, drawn, number, pump, shown, text
@@ -36,7 +35,6 @@ def test_follows_a_search(view, running):
     assert len(bars(page)[2]) == 1
 
 
-@pytest.mark.alone
 def test_a_commit_is_seen_within_a_second(view, fresh, tmp_path):
     """From the end of the commit to the changed text, as the test sees it; and the figures are those of the file."""
     path = tmp_path / "searches.db"
