@@ -11,7 +11,6 @@ from dashboards import Dashboard, Processes
 from playwright.sync_api import sync_playwright
 from viewing import Viewer
 
-
 HERE = Path(__file__).parent
 
 
