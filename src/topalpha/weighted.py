@@ -47,6 +47,26 @@ def draw_rows(weights: Any, whole: float, rng: Any, spacings: Any, rows: Any) ->
         rows[place], rows[other] = rows[other], rows[place]
 
 
+def take_rows(count: int, weights: Any, rng: Any, spacings: Any, rows: Any, cursor: Any) -> int:
+    """Where the next ``count`` draws stand in ``rows``, and past them with ``cursor[0]``; weights add up to 1.
+
+    If there are not so many left, those are dropped for fresh ones. No more than all of ``rows`` can be taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows, cursor = [0] * 4, [4]
+    >>> [take_rows(2, [0.0, 1.0], np.random.default_rng(0), [0.0] * 4, rows, cursor) for _ in range(3)], rows, cursor
+    ([0, 2, 0], [1, 1, 1, 1], [2])
+    """
+    first: int = cursor[0]
+    if first + count > len(rows):
+        draw_rows(weights, 1.0, rng, spacings, rows)
+        first = 0
+    cursor[0] = first + count
+    return first
+
+
 def thin_rows(rows: Any, first: int, wrong: Any, keep: float, rng: Any) -> int:
     """Turn draws by old weights, ``rows`` from ``first`` on, into draws by new ones; returns where they begin now.
 

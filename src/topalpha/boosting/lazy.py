@@ -98,11 +98,7 @@ class LazyRows(WeightedRows):
 
     def take(self, count: int) -> NDArray[Any]:
         """The next so many draws of rows."""
-        first = int(self.cursor[0])
-        if first + count > len(self.rows):
-            compiled_pass("draw_rows")(self.weights, 1.0, self.rng, self.spacings, self.rows)
-            first = 0
-        self.cursor[0] = first + count
+        first = compiled_pass("take_rows")(count, self.weights, self.rng, self.spacings, self.rows, self.cursor)
         return self.rows[first : first + count]
 
 

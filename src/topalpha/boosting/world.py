@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from topalpha.weighted import best_stump, draw_rows, sort_values
+from topalpha.weighted import best_stump, sort_values, take_rows
 
 
 class StumpWorld(NamedTuple):
@@ -41,19 +41,10 @@ class StumpWorld(NamedTuple):
     classes: Any
     counts: Any
 
-    def take_rows(self, count: int, rng: Any) -> int:
-        """Where the next ``count`` rows stand; what is left is dropped for fresh ones if there are not so many."""
-        first: int = self.cursor[0]
-        if first + count > len(self.rows):
-            draw_rows(self.weights, 1.0, rng, self.spacings, self.rows)
-            first = 0
-        self.cursor[0] = first + count
-        return first
-
     def draw_stump(self, arm: int, rng: Any) -> None:
         """Draw the arm: a feature, and the best stump on a few rows."""
         feature = int(rng.random() * len(self.columns))
-        first = self.take_rows(len(self.values), rng)
+        first = take_rows(len(self.values), self.weights, rng, self.spacings, self.rows, self.cursor)
         for place in range(len(self.values)):  # all reads from memory first: none waits for another
             row = self.rows[first + place]
             self.values[place] = self.columns[feature, row]
@@ -68,7 +59,7 @@ class StumpWorld(NamedTuple):
         if self.features[arm] < 0:
             self.draw_stump(arm, rng)
         feature, cut, left, right = self.features[arm], self.cuts[arm], self.left[arm], self.right[arm]
-        first = self.take_rows(count, rng)
+        first = take_rows(count, self.weights, rng, self.spacings, self.rows, self.cursor)
         total = 0
         for place in range(first, first + count):
             row = self.rows[place]
