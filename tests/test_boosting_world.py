@@ -14,7 +14,7 @@ from topalpha.boosting.lazy import LazyRows
 from topalpha.boosting.rounds import Asking, rounds
 from topalpha.boosting.rows import FITTED_ROWS, ColumnRows, Stump, compiled_pass
 from topalpha.engine import OUT_OF_BUDGET, STOPPED, InterpretedRun, Run
-from topalpha.weighted import best_stump, draw_rows, mark_errors, reweigh, sort_values, tally, thin_rows
+from topalpha.weighted import best_stump, draw_rows, mark_errors, reweigh, sort_values, take_rows, tally, thin_rows
 
 FALSE_ALARM = 1e-6
 
@@ -75,7 +75,7 @@ def unlikely(count, runs, probability):
 @pytest.mark.statistical
 def test_every_row_is_drawn_by_its_weight():
     rows, rng = np.zeros(100_000, dtype=np.int32), np.random.default_rng(1)
-    compiled_pass("draw_rows")(WEIGHTS, 1.0, rng, np.zeros(len(rows)), rows)
+    assert compiled_pass("take_rows")(1, WEIGHTS, rng, np.zeros(len(rows)), rows, np.full(1, len(rows))) == 0
     counts = np.bincount(rows, minlength=5)
     assert counts[2] == 0
     assert not any(unlikely(counts[row], len(rows), WEIGHTS[row]) for row in (0, 1, 3, 4))
@@ -86,10 +86,10 @@ def test_every_row_is_drawn_by_its_weight():
 def test_draws_are_independent_of_their_place():
     """The first two of three draws, against products of weights; without the permutation they would be sorted."""
     rng, runs = np.random.default_rng(2), 20_000
-    draw, rows, spacings = compiled_pass("draw_rows"), np.zeros(3, dtype=np.int32), np.zeros(3)
+    take, rows, spacings = compiled_pass("take_rows"), np.zeros(3, dtype=np.int32), np.zeros(3)
     pairs = np.zeros((5, 5), dtype=int)
     for _ in range(runs):
-        draw(WEIGHTS, 1.0, rng, spacings, rows)
+        take(3, WEIGHTS, rng, spacings, rows, np.full(1, 3))
         pairs[rows[0], rows[1]] += 1
     for one in (0, 1, 3, 4):
         for other in (0, 1, 3, 4):
@@ -111,8 +111,8 @@ def test_draws_that_stay_are_draws_by_the_new_weights():
     columns, labels = np.array([[1.0, 2.0, 3.0, 4.0, 5.0]]), np.array([0, 1, 1, 0, 1])
     rows = ColumnRows(columns, labels, WEIGHTS, 2, np.random.default_rng(12))
     rows.rows, rows.spacings = np.zeros(200_000, dtype=np.int32), np.zeros(200_000)
-    compiled_pass("draw_rows")(rows.weights, 1.0, rows.rng, rows.spacings, rows.rows)
-    rows.cursor[0] = 1000  # these were looked at
+    rows.cursor[0] = len(rows.rows)
+    compiled_pass("take_rows")(1000, rows.weights, rows.rng, rows.spacings, rows.rows, rows.cursor)  # and look at them
     for stump in (Stump(0, 1.5, 0, 1), Stump(0, 3.5, 1, 0)):
         before = rows.rows[rows.cursor[0] :].copy()
         error = rows.error(stump)
@@ -133,11 +133,11 @@ def test_passes_are_the_same_compiled_and_interpreted():
     columns, labels, weights = some_data(3)
     kinds = labels.astype(np.int16)
     results = []
-    for passes in ({f.__name__: f for f in (draw_rows, mark_errors, reweigh, tally, thin_rows)}, None):
+    for passes in ({f.__name__: f for f in (mark_errors, reweigh, take_rows, tally, thin_rows)}, None):
         use = passes.__getitem__ if passes else compiled_pass
         rows, spacings, wrong = np.zeros(500, dtype=np.int32), np.zeros(500), np.zeros(len(labels))
         heavy, votes = weights.copy(), np.zeros((len(labels), 2))
-        use("draw_rows")(heavy, float(heavy.sum()), np.random.default_rng(3), spacings, rows)
+        use("take_rows")(1, heavy / heavy.sum(), np.random.default_rng(3), spacings, rows, np.full(1, 500))
         use("mark_errors")(columns[1], kinds, heavy, 0.3, 1, 0, wrong)
         use("reweigh")(heavy, wrong, 0.7, 1.9)
         drawn = rows.copy()

@@ -16,7 +16,7 @@ from topalpha.boosting.world import StumpWorld
 from topalpha.core import SUM, Algorithm, History
 from topalpha.engine import STOPPED, Run
 from topalpha.engine.compile import compiled
-from topalpha.weighted import draw_rows, mark_errors, reweigh, take_rows, tally, thin_rows
+from topalpha.weighted import mark_errors, reweigh, take_rows, tally, thin_rows
 
 #: How many stumps a search remembers, for a round that ends without an answer.
 REMEMBERED = 8
@@ -27,7 +27,7 @@ FITTED_ROWS = 128
 _FEWEST, _MOST, _PART = 1 << 13, 1 << 19, 1 / 8
 # Rounds after which weights are made to add up to 1 again; a pass each time would take as long as AdaBoost's own.
 _RENEW = 8
-_PASSES = {one.__name__: one for one in (draw_rows, mark_errors, reweigh, take_rows, tally, thin_rows)}
+_PASSES = {one.__name__: one for one in (mark_errors, reweigh, take_rows, tally, thin_rows)}
 
 
 @cache
