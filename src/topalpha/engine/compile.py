@@ -6,10 +6,11 @@ Every method of a parameter tuple is resolved, at compile time, to the method of
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -19,7 +20,6 @@ import numba
 from numba.core import types
 from numba.extending import overload_attribute, overload_method, register_jitable
 
-import topalpha
 from topalpha import bounds, contests, elimination, evidence, glr, joint, ranking, rules, tournament, weighted
 from topalpha.confidence import bernstein, shifts, student, student_law
 from topalpha.families import draws, scale
@@ -123,15 +123,39 @@ for _module in (*SHARED_MODULES, draws):
             _register_function(_function, allocates=_module is draws)
 
 
-def _digest(classes: list[type]) -> str:
-    """A fingerprint of all source that the compiled loop is made of.
+@cache
+def _imports(name: str) -> tuple[str, ...]:
+    """The modules of this package that a module imports where compiled code can see it: at its top level."""
+    tree = ast.parse(Path(str(sys.modules[name].__file__)).read_bytes())
+    named: list[str] = []
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            named += [f"{node.module}", *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            named += [alias.name for alias in node.names]
+    return tuple(found for found in named if found.split(".")[0] == "topalpha" and found in sys.modules)
+
+
+def _sources(names: Iterable[str]) -> set[Path]:
+    """The files of these modules and of all that they import from this package, directly or not."""
+    seen: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            waiting.extend(_imports(name))
+    return {Path(str(sys.modules[name].__file__)) for name in seen}
+
+
+def _digest(parts: Iterable[Any]) -> str:
+    """A fingerprint of all source that a compiled loop of these classes and functions is made of.
 
     Numba's disk cache looks at the file of the compiled function only; without this an edited rule would run stale.
+    Constants are compiled in, so that imported modules count as well.
     """
-    files = set(Path(topalpha.__file__).parent.rglob("*.py"))
-    files.update(Path(inspect.getfile(cls)) for cls in classes)
     digest = hashlib.sha256()
-    for file in sorted(files):
+    for file in sorted(_sources([__name__, *(part.__module__ for part in parts)])):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 
@@ -146,7 +170,7 @@ def compiled(function: Callable[..., Any], classes: tuple[type, ...] = ()) -> An
         cls.__module__ != "__main__" and hasattr(sys.modules[cls.__module__], "__file__") for cls in classes
     )
     _register_function(function, allocates=False)
-    digest = _digest(list(classes)) if cacheable else ""
+    digest = _digest([function, *classes]) if cacheable else ""
 
     def entry(*arguments: Any) -> Any:
         digest  # noqa: B018 - closing over it makes it part of the cache key
