@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check browser test test-slow format docs bench audit study compare prompt-choice model-search boosting rivals pictures clean
+.PHONY: help setup demo check hooks browser test test-slow format docs bench audit study compare prompt-choice model-search boosting rivals pictures clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,14 +28,17 @@ check: $(STAMP) ## Lint, formatting, types and import layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
+hooks: $(STAMP) ## Run `make check` before each commit from now on
+	@$(BIN)/pre-commit install
+
 browser: $(STAMP)
 	@$(BIN)/python tests/support/chromium.py
 
 test: check browser ## Static checks, then all tests that take seconds
-	@$(BIN)/pytest -m 'not slow' -n $(JOBS)
+	@$(BIN)/pytest -m 'not slow' -n $(JOBS) --durations=10
 
 test-slow: $(STAMP) ## The tests that take minutes
-	@$(BIN)/pytest -m slow -n $(JOBS)
+	@$(BIN)/pytest -m slow -n $(JOBS) --durations=10 --timeout=3600 -o faulthandler_timeout=4000
 
 format: $(STAMP) ## Rewrite the sources in the house format
 	@$(BIN)/ruff check --fix .

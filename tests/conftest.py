@@ -1,27 +1,20 @@
-"""Hypothesis is deterministic here: a test that passed yesterday passes today. ``--hypothesis-profile=wide`` roams."""
+"""What holds for every test: signals are heard, failures leave no process behind, and neither does the suite.
 
+Hypothesis is deterministic here: a test that passed yesterday passes today. ``--hypothesis-profile=wide`` roams.
+"""
+
+import leftovers
 import pytest
 from hypothesis import settings
+from leftovers import pytest_runtest_makereport, pytest_sessionfinish  # noqa: F401 - pytest finds its hooks here
 from storing import CHILDREN
-from turns import Turns, wants_to_be_alone
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.register_profile("wide", max_examples=5000, deadline=None)
 settings.load_profile("fixed")
 
-
-turns = Turns()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item, nextitem):
-    """Tests with the mark ``alone`` have no other beside them, in whichever process."""
-    turns.begin(alone=wants_to_be_alone(item))
-    try:
-        return (yield)
-    finally:
-        if not (wants_to_be_alone(item) and wants_to_be_alone(nextitem)):
-            turns.end()
+leftovers.hear_signals()
+leftovers.mark()
 
 
 @pytest.fixture

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
-import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -54,13 +52,12 @@ def refused(*arguments: str) -> str:
     return line.removeprefix("topalpha: ")
 
 
-def spawn(*arguments: str, **options) -> subprocess.Popen:
+def spawn(*arguments: str, code="from topalpha.cli import main; main(prog_name='topalpha')") -> subprocess.Popen:
     return subprocess.Popen(
-        [sys.executable, "-c", "from topalpha.cli import main; main(prog_name='topalpha')", *arguments],
+        [sys.executable, "-c", code, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        **options,
     )
 
 
@@ -287,9 +284,7 @@ def test_an_unwritable_file_is_refused_before_the_work(tmp_path):
     file = tmp_path / "file"
     file.touch()
     for target in (tmp_path / "missing" / "out.json", tmp_path, file / "out.json"):
-        began = time.monotonic()
         assert refused("simulate", *long, "--json", str(target)).startswith("json must name a file that can be written")
-        assert time.monotonic() - began < 10.0
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
@@ -307,13 +302,20 @@ def test_a_failed_run_leaves_the_old_file_alone(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
 
 
+WATCHED = """
+from topalpha.cli import main
+from topalpha.runs import Experiment
+run = Experiment.run
+Experiment.run = lambda *arguments: print("running", flush=True) or run(*arguments)
+main(prog_name="topalpha")
+"""
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_interrupt_gives_code_130_and_one_line():
-    process = spawn(
-        "simulate", "--algorithm", "lucb++", "--reservoir", "beta(1,1)", "--epsilon", ".01", "--runs", "100000"
-    )
-    time.sleep(6.0)
-    assert process.poll() is None
+    long = ("--algorithm", "lucb++", "--reservoir", "beta(1,1)", "--epsilon", ".001", "--runs", "100000")
+    process = spawn("simulate", *long, "--workers", "1", code=WATCHED)
+    assert process.stdout.readline() == "running\n"
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -328,17 +330,12 @@ def test_every_command_has_help_and_json(command):
     assert command in call("--help").stdout
 
 
-def test_help_is_quick_and_imports_nothing_heavy():
-    code = "import sys, topalpha.cli; print([m for m in ('numpy', 'scipy', 'numba', 'rich') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
-    spent = []
-    for _ in range(5):
-        began = time.monotonic()
-        process = spawn("simulate", "--help")
-        process.communicate()
-        assert process.returncode == 0
-        spent.append(time.monotonic() - began)
-    assert statistics.median(spent) < 1.0  # 0.1 s on a quiet machine; other tests run beside this one
+def test_help_imports_nothing_heavy():
+    heavy = "print([name for name in ('numpy', 'scipy', 'numba', 'rich') if name in sys.modules])"
+    code = f"import sys; from topalpha.cli import main; main(['simulate', '--help'], standalone_mode=False); {heavy}"
+    output, _ = spawn(code=code).communicate()
+    assert output.startswith("Usage: ")
+    assert output.splitlines()[-1] == "[]"
 
 
 def test_a_reader_that_leaves_is_no_traceback():

@@ -391,13 +391,11 @@ def test_hung_threads_are_replaced_once_all_hang():
 
     def hang(mean, rng):
         if len(books.rewards) < 4:
-            over.wait(10.0)
+            over.wait()
         return coin(mean, rng)
 
-    begin = time.perf_counter()
     reason = books.run(Calls(draw, hang, seed=0), executor="threads", width=2, timeout=0.1, on_error="worst")
     assert reason == "stopped"
-    assert time.perf_counter() - begin < 5.0
     assert len(books.failures) >= 4
     books.check()
     over.set()
@@ -518,7 +516,7 @@ def elsewhere(candidate):
 
 
 def hang_elsewhere(candidate):
-    time.sleep(30.0)
+    time.sleep(3600.0)
 
 
 def test_failures_in_processes_are_told_apart():
@@ -533,11 +531,9 @@ def test_failures_in_processes_are_told_apart():
             Books().run(Calls(draw, lambda candidate: 0.0, seed=0), executor=crew)
         with pytest.raises(ValueError, match="candidate must be one that pickle can send to a worker"):
             Books().run(Calls(threading.Lock, elsewhere, seed=0), executor=crew)
-        begin = time.perf_counter()
         for _ in range(2):  # the second time on a process that took the place of the hung one
             with pytest.raises(PullFailed, match=r"no reward within 0\.2 seconds"):
                 Books().run(Calls(draw, hang_elsewhere, seed=0), executor=crew, timeout=0.2)
-    assert time.perf_counter() - begin < 10.0
 
 
 # Budgets, notices, interrupts.
@@ -568,10 +564,8 @@ def test_a_search_that_stops_with_its_last_pull_has_stopped():
 @pytest.mark.parametrize("kind", ["threads", "asyncio"])
 def test_time_runs_out_while_waiting(kind):
     books, over = Books(), threading.Event()
-    begin = time.perf_counter()
-    calls = Calls(draw, lambda mean: over.wait(10.0), seed=0)
+    calls = Calls(draw, lambda mean: over.wait(), seed=0)
     assert evaluate(books, calls, kind, "", budget=Budget(seconds=0.15)) == "seconds"
-    assert 0.15 <= time.perf_counter() - begin < 3.0
     over.set()
     books.check()
     assert len(books.search.outstanding) == 3
@@ -612,12 +606,11 @@ def test_notices_come_while_nothing_else_happens(kind):
     said, over = [], threading.Event()
 
     def notice():
-        said.append(time.perf_counter())
+        said.append(len(said))
         return "enough" if len(said) == 5 else None
 
-    calls = Calls(draw, lambda mean: over.wait(10.0), seed=0)
+    calls = Calls(draw, lambda mean: over.wait(), seed=0)
     assert evaluate(Books(), calls, kind, "", notice=notice, poll=0.02) == "enough"
-    assert said[-1] - said[0] < 2.0
     over.set()
 
 
@@ -629,7 +622,7 @@ from topalpha.execution import Calls, run
 def pull(candidate):
     if search.told >= 20:
         ready.set()
-        time.sleep(2.0)
+        over.wait(30.0)
     return candidate
 
 def interrupt():
@@ -638,17 +631,16 @@ def interrupt():
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.001)
 
-ready = threading.Event()
+ready, over = threading.Event(), threading.Event()
 threading.Thread(target=interrupt).start()
 calls = Calls(lambda rng: rng.random(), pull, seed=0)
 search = Search(design("cc-lucb", 0.1, 0.05, 0.1))
-begin = time.perf_counter()
 kind = sys.argv[1]
 options = {} if kind == "none" else {"executor": kind, "width": 4}
 reason = run(search, calls, candidates=[], new_candidate=calls.candidate, **options)
-prompt = time.perf_counter() - begin < 1.5
-print(reason, prompt, search.asked - search.told == len(search.outstanding) > 0)
+print(reason, not over.is_set(), search.asked - search.told == len(search.outstanding) > 0)
 print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+over.set()
 """
 
 

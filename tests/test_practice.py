@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 import signal
 import subprocess
 import sys
 import textwrap
-import time
 
 import numpy as np
 import pytest
+from waiting import until
 
 from topalpha import PullFailed, Search, Session, Task, aresume, asearch, design, plan, resume, search, verify
 from topalpha.confidence.base import ASKED_THEN, PLACE, PULLS_THEN, SUM_THEN
@@ -216,7 +215,7 @@ def test_ctrl_c_gives_a_result_in_an_event_loop_too(tmp_path):
     for _ in range(40):
         assert child.stdout.readline() == "pull\n"
     child.send_signal(signal.SIGINT)
-    output, _ = child.communicate(timeout=20)
+    output, _ = child.communicate()
     assert child.returncode == 0
     assert output.split()[-1] == "interrupted"
     assert verify(path).reason == "interrupted"
@@ -252,19 +251,16 @@ def test_the_certificate_counts_candidates_that_were_drawn():
 
 
 def test_a_snapshot_is_renewed_while_a_long_pull_runs_in_this_thread(tmp_path):
-    path, steps = tmp_path / "one.db", []
+    path, signs = tmp_path / "one.db", []
 
     def watched(candidate, rng):
-        seen, end = {read(path, log=False).updated}, time.monotonic() + 20.0
-        while len(seen) < 3 and time.monotonic() < end:
-            time.sleep(0.02)
-            seen.add(read(path, log=False).updated)
-        steps.extend(b - a for a, b in itertools.pairwise(sorted(seen)))
+        seen = set()
+        until(lambda: seen.add(read(path, log=False).updated) or len(seen) == 3)
+        signs.append(len(seen))
         return pull(candidate, rng)
 
     found = search(draw, watched, **TARGET, storage=path, pulls=2)
-    assert len(steps) == 4, "two signs of life in each pull, also before the first reward"
-    assert min(steps) < 0.6, "0.4 s on a machine that does nothing else"
+    assert signs == [3, 3], "two new signs of life in each pull, also before the first reward"
     assert read(path).progress["pulls"] == 2
     assert verify(path) == found.certificate
 
