@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marks import quick
 
 ROOT = Path(__file__).parent.parent
 FOLDER, PAGE = ROOT / "docs" / "boosting", ROOT / "docs" / "boosting.md"
@@ -436,7 +437,7 @@ SCRIPTS = (
 )
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("script", quick(SCRIPTS, ["studies/boosting.py"]))
 def test_scripts_refuse_what_they_do_not_know(script):
     found = subprocess.run([sys.executable, ROOT / script, "--wrong"], capture_output=True, text=True, check=False)
     assert found.returncode == 2

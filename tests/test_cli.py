@@ -148,7 +148,7 @@ def test_bounds_gives_values_or_reasons():
 def small_audit(monkeypatch):
     """An audit of two cells, a control and a comparison, all of the algorithm that compiles fastest."""
     from topalpha import audit
-    from topalpha.audit import replay
+    from topalpha.audit import replay, survival
 
     named = lambda cells: [one for one in cells if one.algorithm.traits.name == "lucb++"]  # noqa: E731
     sound, wrong = named(audit.cells())[3:5], named(audit.controls())[:1]
@@ -156,6 +156,8 @@ def small_audit(monkeypatch):
     monkeypatch.setattr("topalpha.audit.cells", lambda full: sound)
     monkeypatch.setattr("topalpha.audit.controls", lambda: wrong)
     monkeypatch.setattr("topalpha.audit.replay.matrix", lambda full: pairs)
+    survived = survival.Survival("cc-lucb", 1, 0, kills=1, pulls=900, repeated=1, difference="")
+    monkeypatch.setattr("topalpha.audit.survival.survive", lambda *chosen, **more: survived)
     return sound, wrong
 
 
@@ -166,6 +168,7 @@ def test_audit_passes_sound_algorithms_and_finds_the_control_out(small_audit):
     assert [one["verdict"] for one in found["controls"]] == ["NOT compatible"]
     assert found["false_alarm_at_most"] == pytest.approx(2e-6)
     assert all(one["identical"] for one in found["equality"])
+    assert found["survival"][0]["kills"] == 1
     assert "All as it should be" in call("audit", "--runs", "50").stdout
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from marks import quick
 
 from topalpha import StorageError
 
@@ -162,6 +163,7 @@ def test_width_script(monkeypatch, capsys):
     assert int(rows[-1][2]) < int(rows[0][2])
 
 
+@pytest.mark.slow
 def test_pilots_script(compression, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["pilots.py", "--runs", "1"])
     script("pilots").main()
@@ -214,7 +216,7 @@ def check_the_budget(search, X, y):
     assert short.certificate_.statement.endswith("Nothing is proved.")
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", quick(DOCUMENTS, [name for name in DOCUMENTS if name != "model_search"]))
 def test_blocks_of_python_run(name, compression, monkeypatch):
     """In order, in one namespace, with targets as printed. "needs X" in the info string: only where X is installed."""
     kinds = {info for info, _ in fences(name)}

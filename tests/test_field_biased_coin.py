@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from marks import quick
 from scipy.stats import binomtest
 
 from topalpha import Search, design, parse_reservoir, simulate
@@ -115,9 +116,9 @@ def test_a_family_without_such_a_mean_is_refused():
         (COIN, Bernoulli()),
         (TwoPoint(0.0, 0.3, 0.1), Bernoulli()),
         (TwoPoint(0.7, 1.0, 0.1), Bernoulli()),
-        (TwoPoint(-0.5, 0.5, 0.1), Gaussian(1.0)),
-        (TwoPoint(0.5, 1.5, 0.1), Poisson(3.0)),
-        (TwoPoint(0.5, 1.5, 0.1), Exponential(3.0)),
+        pytest.param(TwoPoint(-0.5, 0.5, 0.1), Gaussian(1.0), marks=pytest.mark.slow),
+        pytest.param(TwoPoint(0.5, 1.5, 0.1), Poisson(3.0), marks=pytest.mark.slow),
+        pytest.param(TwoPoint(0.5, 1.5, 0.1), Exponential(3.0), marks=pytest.mark.slow),
         (TwoPoint(-1.5, -0.5, 0.1), Mirrored(Exponential(3.0))),
     ],
     ids=str,
@@ -179,6 +180,7 @@ def test_one_pull_where_any_arm_will_do(alpha, epsilon, delta, share):
 
 # --- likelihood-toss: exact cost, exact error, optimality
 
+MORE_CASES = [(0.4, 0.604, 0.1, 0.1), (0.6, 0.7, 0.3, 0.3)]
 CASES = [
     (0.4, 0.604, 0.1, 0.1),
     (0.2, 0.9, 0.3, 0.05),
@@ -205,7 +207,7 @@ def test_the_exact_law_agrees_with_the_gamblers_ruin():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", quick([(case,) for case in CASES], [(CASES[0],), (CASES[2],)]), ids=str)
 def test_pulls_and_errors_are_what_they_are_exactly(case):
     low, high, share, delta = case
     right = exact(*case)
@@ -265,6 +267,7 @@ def test_rewards_that_are_not_of_the_family_break_it():
     assert study.errors.excess(0.1) < FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_the_cost_stays_below_the_published_bound():
     grid = itertools.product((0.05, 0.5, 0.8), (0.1, 0.3), (0.01, 0.1, 0.45), (0.2, 0.001))
     checked = 0
@@ -304,7 +307,9 @@ def best_possible(low, high, share, delta, horizon, beyond):
     return above
 
 
-@pytest.mark.parametrize("case", [(0.4, 0.604, 0.1, 0.1), (0.05, 0.2, 0.4, 0.2), (0.6, 0.7, 0.3, 0.3)])
+@pytest.mark.parametrize(
+    "case", [(0.05, 0.2, 0.4, 0.2), *(pytest.param(one, marks=pytest.mark.slow) for one in MORE_CASES)]
+)
 def test_no_rule_of_tossing_or_dropping_is_cheaper(case):
     cost = exact(*case).pulls
     for beyond in (0.0, 1.0):

@@ -125,6 +125,7 @@ def test_every_way_to_run_agrees(case):
     assert 200 < last.t <= 400
 
 
+@pytest.mark.slow
 def test_bucb_agrees_for_other_rewards():
     algorithm = design("bucb", 0.1, 0.2, 0.1, Gaussian(0.5), budget=300)
     assert check_algorithm(algorithm, Uniform(-1.0, 1.0)).t == 300
@@ -527,6 +528,7 @@ def wrong_claims(algorithm, reservoir, runs, seed):
 
 
 @pytest.mark.statistical
+@pytest.mark.slow
 def test_what_bucb_proves_is_true():
     """Two arms in a hundred are good, so that most brackets hold none: nothing may be claimed about such a fraction."""
     algorithm, reservoir = made("bucb", 600), TwoPoint(0.2, 0.9, 0.02)

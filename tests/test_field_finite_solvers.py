@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from marks import quick
 from scipy.integrate import quad
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import betaln
@@ -321,11 +322,20 @@ PINNED = {
 }
 
 
+OTHER_REWARDS = [case for case, (_, _, family, *_) in CASES.items() if family is not None]
+
+
 @pytest.mark.parametrize("case", list(CASES))
-def test_all_drivers_agree_and_trajectories_stay_as_pinned(case):
+def test_trajectories_stay_as_pinned(case):
     name, options, family, reservoir, epsilon = CASES[case]
-    last = check_algorithm(design(name, 0.3, epsilon, 0.2, family, **options), reservoir, seed=2018)
+    last, _ = interpreted(design(name, 0.3, epsilon, 0.2, family, **options), reservoir, seed=2018)
     assert (last.t, last.arm) == PINNED[case]
+
+
+@pytest.mark.parametrize("case", quick(CASES, [case for case in CASES if case not in OTHER_REWARDS]))
+def test_all_drivers_agree(case):
+    name, options, family, reservoir, epsilon = CASES[case]
+    check_algorithm(design(name, 0.3, epsilon, 0.2, family, **options), reservoir, seed=2018)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -44,6 +44,7 @@ def test_all_ways_to_run_it_agree(reservoir, alpha, epsilon):
     check_algorithm(design(NAME, alpha, epsilon, 0.1), reservoir)
 
 
+@pytest.mark.slow
 def test_all_ways_to_run_it_agree_for_other_rewards():
     check_algorithm(design(NAME, 0.2, 0.4, 0.1, Poisson(3.0)), Uniform(0.2, 2.0))
 

@@ -91,6 +91,8 @@ def test_al_q_ik_must_be_told_the_threshold():
 # ---- every way to run them is the same
 
 
+# Each of them runs with the whole field as well.
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "options", "epsilon"), SMALL)
 def test_they_run_the_same_in_every_way(name, options, epsilon):
     assert check_algorithm(design(name, 0.5, epsilon, 0.5, **options), Uniform(0.0, 1.0), seed=1).t > 500

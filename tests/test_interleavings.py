@@ -311,7 +311,7 @@ def test_nothing_is_lost_or_counted_twice_whatever_the_order(algorithm, model):
     limits = {"stateful_step_count": 40}
     if settings.default.derandomize:
         # Minutes would go into making an example small; the wide profile does that.
-        limits |= {"max_examples": 15, "phases": [Phase.generate]}
+        limits |= {"max_examples": 6, "phases": [Phase.generate]}
     run_state_machine_as_test(machine, settings=settings(**limits))
 
 
@@ -334,13 +334,13 @@ def test_the_order_of_arrival_within_an_arm_does_not_matter(algorithm, model):
 @pytest.mark.parametrize(("algorithm", "model"), CASES)
 def test_a_search_that_is_resumed_after_every_reward_is_the_same(algorithm, model, tmp_path):
     whole = Session(a_task(algorithm, model))
-    while (pull := whole.ask()) is not None and whole.told < 120:
+    while (pull := whole.ask()) is not None and whole.told < 60:
         whole.tell(pull, reward(model, pull.arm, pull.number))
     path = tmp_path / "searches.db"
     Session.start(a_task(algorithm, model), path).close()
     while True:
         with Session.resume(path) as session:
-            if session.told >= 120 or (pull := session.ask()) is None:
+            if session.told >= 60 or (pull := session.ask()) is None:
                 session.ask_many(1)
                 assert figures(session) == figures(whole)
                 assert session.best == whole.best

@@ -1,0 +1,17 @@
+"""Which cases of a test run in ``make test``, and which only in ``make test-slow``."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def quick(cases, chosen):
+    """All cases, the chosen ones in every run and the others marked as slow; a choice that is no case is an error."""
+    cases = list(cases)
+    assert all(one in cases for one in chosen), chosen
+    return [
+        case
+        if case in chosen
+        else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
+        for case in cases
+    ]
