@@ -16,6 +16,8 @@ import pytest
 MARK = "TOPALPHA_TEST_SUITE"
 #: Seconds that processes have to end by themselves: those of the test runner do.
 GRACE = 10.0
+#: What multiprocessing keeps for its own use, and ends with the process that it serves.
+SERVANTS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
 #: What a shell's ``&``, nohup or cron may have told this process to ignore, and its children would inherit.
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 
@@ -37,7 +39,9 @@ def mark() -> str:
 
 def _bears(process: psutil.Process, mark: str) -> bool:
     try:
-        return process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE
+        if process.environ().get(MARK) != mark or process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        return process.ppid() != os.getpid() or not any(name in " ".join(process.cmdline()) for name in SERVANTS)
     except (psutil.Error, OSError):  # it has gone, or is another user's
         return False
 
