@@ -35,10 +35,10 @@ browser: $(STAMP)
 	@$(BIN)/python tests/support/chromium.py
 
 test: check browser ## Static checks, then all tests that take seconds
-	@$(BIN)/pytest -m 'not slow' -n $(JOBS) --durations=10
+	@$(BIN)/pytest -m 'not slow' -n $(JOBS) --dist worksteal --durations=10
 
 test-slow: $(STAMP) ## The tests that take minutes
-	@$(BIN)/pytest -m slow -n $(JOBS) --durations=10 --timeout=3600 -o faulthandler_timeout=4000
+	@$(BIN)/pytest -m slow -n $(JOBS) --dist worksteal --durations=10 --timeout=3600 -o faulthandler_timeout=4000
 
 format: $(STAMP) ## Rewrite the sources in the house format
 	@$(BIN)/ruff check --fix .

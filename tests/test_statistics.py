@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 import pytest
+from marks import quick
 from scipy.stats import binom
 
 from topalpha.algorithms import PRINCIPAL, design
@@ -146,7 +147,7 @@ def violations(algorithm, column, mean, paths=800, length=300):
     return below, paths
 
 
-@pytest.mark.parametrize("mean", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("mean", quick([0.1, 0.5, 0.9], [0.5]))
 @pytest.mark.parametrize("bound", list(BOUNDS))
 def test_running_upper_bounds_fail_no_more_often_than_their_level(bound, mean):
     name, options, column = BOUNDS[bound]
