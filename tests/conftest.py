@@ -6,7 +6,7 @@ Hypothesis is deterministic here: a test that passed yesterday passes today. ``-
 import leftovers
 import pytest
 from hypothesis import settings
-from leftovers import pytest_runtest_makereport, pytest_sessionfinish  # noqa: F401 - pytest finds its hooks here
+from leftovers import pytest_configure, pytest_runtest_makereport, pytest_sessionfinish  # noqa: F401 - hooks
 from storing import CHILDREN
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)

@@ -15,7 +15,7 @@ from waiting import until
 SUPPORT = Path(leftovers.__file__).parent
 CONFTEST = """
 import leftovers
-from leftovers import pytest_runtest_makereport, pytest_sessionfinish
+from leftovers import pytest_configure, pytest_runtest_makereport, pytest_sessionfinish
 leftovers.GRACE = 1.0
 leftovers.mark()
 leftovers.hear_signals()
@@ -79,6 +79,14 @@ def test_a_worker_that_dies_leaves_nothing(suite):
     code, output = suite("def test_dies(): start(); os._exit(3)", "-n1", "--max-worker-restart=0")
     assert code == 1
     assert "left running by the tests, and killed now:" in output
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_a_suite_that_is_told_to_end_leaves_nothing(suite):
+    """Its leader is the parent of its worker."""
+    code, output = suite("def test_it(): child = start(); os.kill(os.getppid(), signal.SIGTERM); child.wait()", "-n1")
+    assert code == 2
+    assert "KeyboardInterrupt" in output
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")

@@ -69,6 +69,14 @@ def kill(process: psutil.Process) -> str:
     return described
 
 
+def pytest_configure(config):
+    """The leader of several workers, told to end, ends as after Ctrl-C, and takes them and their processes along."""
+    if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
+        for name in ("SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.default_int_handler)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """A test that fails, or whose time is over, may not have come to its own end: what it started is killed."""
@@ -88,5 +96,5 @@ def pytest_sessionfinish(session):
         left = sweep(mark())
         if left:
             print("\nleft running by the tests, and killed now:", *left, sep="\n  ")
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
     return result
