@@ -376,16 +376,6 @@ def test_odd_orders_are_refused(client, body, kind, status):
     assert client.record.take_messages() == []
 
 
-def test_a_body_that_never_ends_is_cut_short(client, monkeypatch):
-    from topalpha.dashboard import routes
-
-    monkeypatch.setattr(routes, "BODY_PATIENCE", 0.1)
-    head = "POST /api/control HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n"
-    with socket.create_connection((client.base_url.host, client.base_url.port), 5.0) as line:
-        line.sendall(f"{head}Authorization: Bearer {TOKEN}\r\n\r\n{{".encode())
-        assert line.recv(100).startswith(b"HTTP/1.1 408 ")
-
-
 def test_a_file_that_comes_goes_and_is_not_what_it_should_be(path, tmp_path):
     with serving(path) as client:
         assert listed(client) == {**listed(client), "missing": True, "problem": None, "searches": []}

@@ -40,7 +40,6 @@ def pulls(path):
     return (listing(path)[0].progress or {}).get("pulls", 0)
 
 
-@pytest.mark.alone
 def test_from_before_the_file_to_its_end(processes, path):
     """One dashboard: no file; a search begins, is paused, goes on, is killed, is resumed, and is told to stop."""
     dashboard = Dashboard(processes, path)
@@ -97,7 +96,6 @@ def test_a_killed_dashboard_is_not_noticed(processes, path):
     assert set(contents(path)) <= {path.name + end for end in ("", "-wal", "-shm", "-writer")}
 
 
-@pytest.mark.alone
 def test_interrupt_ends_quietly_with_streams_open(processes, path):
     """A viewer, one that reads nothing, and an idle connection: none is waited for."""
     dashboard = Dashboard(processes, path)
@@ -116,7 +114,6 @@ HEAD = "HTTP/1.1\r\nHost: localhost\r\n"
 ORDER = f"Authorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{{"
 
 
-@pytest.mark.alone
 def test_interrupt_does_not_wait_for_those_who_do_not_read(processes, path):
     """The chart library is larger than what fits on the way; a head and a body never come to an end."""
     dashboard = Dashboard(processes, path)

@@ -11,15 +11,6 @@ from dashboards import Dashboard, Processes
 from playwright.sync_api import sync_playwright
 from viewing import Viewer
 
-HERE = Path(__file__).parent
-
-
-def pytest_collection_modifyitems(items):
-    """A browser that has to share two cores with other tests is too slow to say anything about a page."""
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker("alone")
-
 
 @pytest.fixture(scope="package")
 def browser():
