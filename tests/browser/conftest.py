@@ -1,14 +1,16 @@
-"""A real browser, a real server and real searches."""
+"""A real browser and a real server, in a thread or in a process of its own, where it is to be killed."""
 
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 
 import chromium
 import pytest
-from dashboards import Dashboard, Processes
+from dashboards import Processes
 from playwright.sync_api import sync_playwright
+from streaming import serving
 from viewing import Viewer
 
 
@@ -49,14 +51,22 @@ def running(processes, tmp_path_factory):
     """A dashboard on a file with a search that goes on for minutes; tests only look at it."""
     path = tmp_path_factory.mktemp("running") / "searches.db"
     processes.search(path)
-    return Dashboard(processes, path)
+    with serving(path) as dashboard:
+        yield dashboard
 
 
 @pytest.fixture
-def view(context, fresh):
+def serve(browser):
+    """Starts dashboards on files, which end with the test."""
+    with ExitStack() as stack:
+        yield lambda path: stack.enter_context(serving(path))
+
+
+@pytest.fixture
+def view(context, fresh, serve):
     """Opens pages; afterwards none of them may have complained, nor asked anyone else for anything.
 
-    It comes after ``fresh``, so that what it looks at is still there when it is judged.
+    It comes after ``fresh`` and ``serve``, so that what it looks at is still there when it is judged.
     """
     viewer = Viewer(context)
     yield viewer

@@ -1,9 +1,11 @@
 """For the keyboard, for screen readers, for narrow windows, in light and in dark."""
 
 import pytest
+import searching
 from axe_playwright_python.sync_playwright import Axe
-from dashboards import Dashboard, until
+from streaming import serving
 from viewing import drawn, number, overflow, pump, shown, text
+from waiting import PATIENCE, until
 
 from topalpha.storage import names, read
 
@@ -28,12 +30,12 @@ def press_until(page, key, identity):
 
 
 @pytest.fixture(scope="module")
-def finished(processes, tmp_path_factory):
+def finished(browser, tmp_path_factory):
     """A dashboard on a file with two searches that have ended."""
     path = tmp_path_factory.mktemp("finished") / "searches.db"
-    both = "first,a second one with a rather long name that has to fit into a narrow window"
-    assert processes.search(path, both, kind="short").wait(20) == 0
-    return Dashboard(processes, path)
+    searching.main(path, "first,a second one with a rather long name that has to fit into a narrow window", "short")
+    with serving(path) as dashboard:
+        yield dashboard
 
 
 def whole(page):
@@ -64,8 +66,8 @@ def test_axe_finds_nothing_in_a_finished_search(view, finished):
     assert {name for name, _ in violations(page)} >= {"color-contrast", "label"}
 
 
-def test_axe_finds_nothing_while_there_is_no_search(view, fresh, tmp_path):
-    page = view(Dashboard(fresh, tmp_path / "searches.db").address)
+def test_axe_finds_nothing_while_there_is_no_search(view, serve, tmp_path):
+    page = view(serve(tmp_path / "searches.db").address)
     shown(page, "notice", "searches.db")
     assert text(page, "waiting") == "Waiting for a search"
     for scheme in SCHEMES:
@@ -82,25 +84,33 @@ def test_charts_take_the_colours_of_the_scheme(view, finished):
             until(lambda colour=colour, ink=ink: page.evaluate(colour) == ink or pump(page))
 
 
+# Whatever does not fit into the window.
+STICKING_OUT = """[...document.querySelectorAll('main *:not(.visually-hidden)')]
+    .filter(one => !one.closest('svg') && one.getBoundingClientRect().right > innerWidth + 1)
+    .map(one => one.outerHTML.slice(0, 100))"""
+
+
+def fits(page, width):
+    """Wait until everything fits into a window of this width: charts do so a moment later."""
+    until(lambda: page.evaluate("innerWidth") == width or pump(page))
+    until(lambda: page.evaluate(STICKING_OUT) == [] or pump(page))
+    until(lambda: overflow(page) == 0 or pump(page))
+
+
 def test_nothing_is_wider_than_the_window(view, finished, running):
     for dashboard in (finished, running):
         page = whole(view(dashboard.with_token))
         for width in (1280, 700, 400):
             page.set_viewport_size({"width": width, "height": 900})
-            page.wait_for_timeout(300)
-            assert overflow(page) == 0
-            clipped = page.evaluate("""[...document.querySelectorAll('main *:not(.visually-hidden)')]
-                .filter(one => !one.closest('svg') && one.getBoundingClientRect().right > innerWidth + 1)
-                .map(one => one.outerHTML.slice(0, 100))""")
-            assert clipped == []
+            fits(page, width)
 
 
-def test_the_keyboard_alone(view, fresh, tmp_path):
+def test_the_keyboard_alone(view, fresh, serve, tmp_path):
     path = tmp_path / "searches.db"
-    assert fresh.search(path, "earlier", kind="short").wait(20) == 0
+    searching.main(path, "earlier", "short")
     search = fresh.search(path, "now")
     until(lambda: "now" in names(path))
-    page = view(Dashboard(fresh, path).with_token)
+    page = view(serve(path).with_token)
     shown(page, "name", "now")
     drawn(page)
     until(lambda: number(page) or pump(page))
@@ -127,7 +137,7 @@ def test_the_keyboard_alone(view, fresh, tmp_path):
     press_until(page, "Tab", "confirm-yes")
     page.keyboard.press("Enter")
     shown(page, "status", "Ended: it was told to stop")
-    assert search.wait(10) == 0
+    assert search.wait(PATIENCE) == 0
     assert read(path, "now").status == "message"
 
 

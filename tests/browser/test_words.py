@@ -3,8 +3,9 @@
 from math import inf
 
 import pytest
-from dashboards import Dashboard, until
+from streaming import serving
 from viewing import bars, drawn, pump, shown, text, visible
+from waiting import until
 
 import topalpha
 from topalpha.storage import Storage, read
@@ -24,7 +25,7 @@ def pull(candidate, rng):
 
 
 @pytest.fixture(scope="module")
-def dashboard(processes, tmp_path_factory):
+def dashboard(browser, tmp_path_factory):
     """A dashboard on a file with searches of all kinds."""
     path = tmp_path_factory.mktemp("words") / "searches.db"
     topalpha.search(draw, pull, **TARGET, algorithm="joint-lucb", storage=path, name="joint")
@@ -38,7 +39,8 @@ def dashboard(processes, tmp_path_factory):
         record.snapshot(
             [(0, 10, 0.25, -inf, inf, 0), (1, 10, 0.75, -inf, inf, 0), (2, 10, 0.5, -inf, 0.6, 0)], PROGRESS
         )
-    return Dashboard(processes, path)
+    with serving(path) as found:
+        yield found
 
 
 @pytest.fixture

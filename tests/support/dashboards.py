@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 TOKEN = "correct-horse-battery"
-PATIENCE = 60.0
-
-
-def until(condition, patience=PATIENCE, pause=0.05):
-    """Wait until a condition holds, and say what it gave."""
-    end = time.monotonic() + patience
-    while not (found := condition()):
-        assert time.monotonic() < end, f"it did not come true in {patience} seconds"
-        time.sleep(pause)
-    return found
 
 
 class Processes:
@@ -71,8 +61,8 @@ class Dashboard:
             *("-m", "topalpha", "dashboard", self.path, "--port", self.port, "--token", TOKEN, "--no-open"),
             stdout=subprocess.PIPE,
         )
-        self.address = self.process.stdout.readline().strip().partition("?")[0]
-        assert self.address.startswith("http://127.0.0.1:"), self.address
+        self.address = self.process.stdout.readline().strip()
+        assert re.fullmatch(r"http://127\.0\.0\.1:[0-9]+/", self.address), self.address
         self.port = int(self.address.rsplit(":", 1)[1].strip("/"))
 
     @property

@@ -6,14 +6,17 @@ import json
 import threading
 import time
 from contextlib import contextmanager
+from math import inf
+from unittest.mock import patch
 
 import httpx
+from dashboards import TOKEN
+from waiting import PATIENCE
 
 from topalpha.dashboard.access import Access
 from topalpha.dashboard.serving import Server, bind
-from topalpha.storage import Storage
+from topalpha.storage import Storage, overview
 
-TOKEN = "correct-horse-battery"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 TASK = {"alpha": 0.1, "epsilon": 0.2, "delta": 0.05, "minimise": False, "algorithm": "cc-lucb", "family": "bernoulli"}
 PROGRESS = {"pulls": 6, "in_flight": 1, "arms": 3, "leader": 1, "mean": 0.75, "low": 0.5, "high": 0.875}
@@ -21,17 +24,29 @@ PROGRESS |= {"gap": 0.25, "unresolved": 2, "left": 40}
 ROWS = [(0, 2, 0.5, float("-inf"), 0.75, 0), (1, 4, 0.75, 0.5, 0.875, 1), (2, 0, None, 0.0, float("inf"), 0)]
 
 
+def silence(seconds):
+    """While this is open, a search is taken for dead so many seconds after its last sign of life."""
+    return patch.object(overview, "SILENCE", seconds)
+
+
 @contextmanager
 def serving(path, address="127.0.0.1", host="127.0.0.1"):
-    """A server, and a client of it; with another address than it is bound to, the rules are those of that one."""
-    with bind("127.0.0.1", 0) as listener:
+    """A server, and a client of it; with another address than it is bound to, the rules are those of that one.
+
+    Searches that run are alive for ever, unless :func:`silence` says otherwise, however slow the machine is.
+    """
+    with silence(inf), bind("127.0.0.1", 0) as listener:
         bound = Access.at(listener, TOKEN, host)
         server = Server(str(path), Access(TOKEN, address, bound.port, host))
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:
-            with httpx.Client(base_url=f"http://127.0.0.1:{bound.port}", timeout=10.0) as client:
-                client.server = server
+            # A connection that is kept may be ended by the server just when it is used again.
+            unkept = httpx.Limits(max_keepalive_connections=0)
+            base = f"http://127.0.0.1:{bound.port}"
+            with httpx.Client(base_url=base, timeout=PATIENCE, limits=unkept) as client:
+                client.server, client.path = server, path
+                client.address, client.with_token = f"{base}/", f"{base}/?token={TOKEN}"
                 yield client
         finally:
             server.should_exit = True
@@ -58,16 +73,14 @@ class Events:
 
     def __init__(self, response):
         self._lines = response.iter_lines()
-        self.beats = 0
 
-    def next(self, kind, holds=lambda data: True, patience=10.0):
+    def next(self, kind, holds=lambda data: True, patience=PATIENCE):
         """The data of the next event of this kind that it holds for."""
         end, event = time.monotonic() + patience, None
         for line in self._lines:
             assert time.monotonic() < end, f"no {kind} came in {patience} seconds"
             if line.startswith("event: "):
                 event = line.removeprefix("event: ")
-                self.beats += event == "beat"
             elif line.startswith("data: ") and event == kind:
                 data = line.removeprefix("data: ")
                 data = data if kind == "missing" else json.loads(data)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
-from dashboards import until
+from waiting import PATIENCE, until
 
+import topalpha.dashboard
+
+FOLDER = Path(topalpha.dashboard.__file__).parent
 LOST, GONE = "net::ERR_", ("status of 404", "status of 503")
 
 
@@ -34,7 +39,7 @@ class Viewer:
         page = context.new_page()
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(1000 * PATIENCE)
         page.on("console", self._hear)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", lambda request: self.requests.append(request.url))
@@ -101,6 +106,25 @@ def pump(page):
     return False
 
 
+@contextmanager
+def scripted(context, address, text):
+    """While this is open, pages are given another script from such an address."""
+    context.route(address, lambda route: route.fulfill(content_type="text/javascript", body=text))
+    try:
+        yield
+    finally:
+        context.unroute(address)
+
+
+def quicker(context, script, **milliseconds):
+    """While this is open, times in a script of the page are others, by name: a test would have to wait for them."""
+    text = (FOLDER / "static" / f"{script}.js").read_text(encoding="utf-8")
+    for name, value in milliseconds.items():
+        text, found = re.subn(rf"^const {name} = [0-9]+;$", f"const {name} = {value};", text, flags=re.MULTILINE)
+        assert found == 1, f"{script}.js has no number {name}"
+    return scripted(context, f"**/static/{script}.js", text)
+
+
 def moment(page, name):
     """Milliseconds from the start of loading to a mark of the page; None before it."""
     found = page.evaluate("name => performance.getEntriesByName(name).map(entry => entry.startTime)", name)
@@ -117,11 +141,6 @@ def bars(page):
     paths = page.evaluate("document.getElementById('race').layout.shapes.slice(0, 3).map(shape => shape.path)")
     found = [re.findall(r"M([0-9]+),([-0-9.e]+)L[0-9]+,([-0-9.e]+)", path) for path in paths]
     return [[int(place) for place, low, high in one if low != high] for one in found]
-
-
-def updates(page):
-    """Milliseconds that each of the last updates took."""
-    return page.evaluate("performance.getEntriesByName('topalpha-update').map(entry => entry.duration)")
 
 
 def overflow(page):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 HERE = Path(__file__).parent
+#: Bytes of a file that are sent at once.
+PIECE = 65536
 TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -44,7 +47,13 @@ class Asset:
         headers = {"ETag": self.tag, "Cache-Control": "no-cache"}
         if self.tag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        return Response(self.content, media_type=self.media_type, headers=headers)
+        headers["Content-Length"] = str(len(self.content))
+        return StreamingResponse(self._pieces(), media_type=self.media_type, headers=headers)
+
+    async def _pieces(self) -> AsyncIterator[bytes]:
+        """The content, bit by bit: what a client does not read is kept for it alone."""
+        for start in range(0, len(self.content), PIECE):
+            yield self.content[start : start + PIECE]
 
 
 @cache

@@ -22,6 +22,7 @@ from topalpha import __version__
 from topalpha.dashboard import assets
 from topalpha.dashboard.access import Access, Gate, refused
 from topalpha.dashboard.arms import asked, table
+from topalpha.dashboard.connections import most
 from topalpha.dashboard.reading import ODD
 from topalpha.dashboard.states import encode
 from topalpha.dashboard.watching import MOST, Hub
@@ -29,8 +30,8 @@ from topalpha.storage import StorageError, post
 
 #: What a running search obeys.
 ACTIONS = ("pause", "continue", "stop")
-#: Bytes in the body of a request, at most, and seconds in which it must have come.
-LARGEST_BODY, BODY_PATIENCE = 65536, 5.0
+#: Bytes in the body of a request, at most.
+LARGEST_BODY = 65536
 
 
 def application(hub: Hub, access: Access) -> Starlette:
@@ -122,8 +123,9 @@ class Routes:
 
     async def stream(self, request: Request) -> Response:
         """Everything about a search, as it happens; without a name, about the list of them."""
-        if sum(self.hub.viewers.values()) >= MOST:
-            return refused(503, f"viewers must be at most {MOST} at once, got one more")
+        limit = min(MOST, most() // 2)  # so that those who watch can ask for more
+        if self.hub.viewers.total() >= limit:
+            return refused(503, f"viewers must be at most {limit} at once, got one more")
         return Events(self.hub, request.query_params.get("name"), request.state.controls)
 
     async def arms(self, request: Request) -> Response:
@@ -148,13 +150,11 @@ class Routes:
         """Leave a message for a search that runs."""
         hub = self.hub
         try:
-            async with asyncio.timeout(BODY_PATIENCE):
-                body = await _body(request)
-            name, action = _order(body)
+            name, action = _order(await _body(request))
         except ValueError as error:
             return refused(413 if isinstance(error, _TooLarge) else 400, str(error))
-        except (TimeoutError, ClientDisconnect):
-            return refused(408, f"body must come within {BODY_PATIENCE:g} seconds, got less than all of it")
+        except ClientDisconnect:
+            return refused(400, "body must come whole, got a part of it")
         sight = await hub.refresh()
         trouble = sight.trouble(name)
         if trouble is not None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import socket
 from collections.abc import Callable
+from typing import Any
 
 import uvicorn
 
 from topalpha.dashboard import assets
 from topalpha.dashboard.access import ANY, Access, new_token
+from topalpha.dashboard.connections import Connection
 from topalpha.dashboard.routes import application
 from topalpha.dashboard.watching import Hub
 from topalpha.storage.files import resolve
@@ -20,9 +23,18 @@ from topalpha.validate import require
 GRACE = 0.5
 #: Bytes in the head of a request, at most: names of searches may be long.
 LONGEST_HEAD = 65536
+#: Connections that wait to be accepted, and those that are accepted at once: a crowd is let in by and by, so that it is
+#: counted before it has used up all files.
+QUEUE, BATCH = 128, 4
+#: Tenths of a second between two looks at all connections.
+LOOK = 10
 _OWN = "be a name or an address of this machine"
 #: What the system says where an address is not one of its own.
 _NOT_HERE = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
+#: What it says where no more connections can be opened.
+_FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+logger = logging.getLogger(__name__)
 
 
 class Server(uvicorn.Server):
@@ -37,10 +49,11 @@ class Server(uvicorn.Server):
 
     def __init__(self, path: str, access: Access) -> None:
         self.hub = Hub(path)
+        self._told_full = False
         super().__init__(
             uvicorn.Config(
                 application(self.hub, access),
-                http="h11",
+                http=Connection,
                 ws="none",
                 loop="asyncio",
                 lifespan="on",
@@ -50,8 +63,24 @@ class Server(uvicorn.Server):
                 proxy_headers=False,
                 server_header=False,
                 h11_max_incomplete_event_size=LONGEST_HEAD,
+                backlog=BATCH,
             )
         )
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept connections."""
+        asyncio.get_running_loop().set_exception_handler(self._complain)
+        await super().startup(sockets)
+        for listener in sockets or []:
+            listener.listen(QUEUE)  # asyncio has one number for both, and has set it to that of a batch
+
+    async def on_tick(self, counter: int) -> bool:
+        """What servers do ten times a second; now and then look after the connections."""
+        if counter % LOOK == 0:
+            for connection in list(self.server_state.connections):
+                if isinstance(connection, Connection):
+                    connection.check()
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams, then as servers do, but for whoever does not even read that."""
@@ -61,6 +90,17 @@ class Server(uvicorn.Server):
             await super().shutdown(sockets)
         finally:
             dropping.cancel()
+
+    def _complain(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Say what went wrong in the event loop; of a lack of files, which it may meet every second, say so once."""
+        error = context.get("exception")
+        if isinstance(error, OSError) and error.errno in _FULL and "socket" in context:
+            if not self._told_full:
+                logger.error("Connections have to wait until others end: %s.", error.strerror)
+            self._told_full = True
+        elif not (self.should_exit and "_start_serving" in context["message"]):
+            # After such a lack asyncio tries again, even if the server has ended meanwhile.
+            loop.default_exception_handler(context)
 
     async def _drop(self) -> None:
         """After a while drop all who are still there: they do not read what they asked for, and may never do so."""
@@ -91,7 +131,7 @@ def bind(host: str, port: int) -> socket.socket:
         # A port that was used a moment ago is free again; one that is in use is not.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(128)
+        listener.listen(QUEUE)
     except OSError as error:
         listener.close()
         is_host = error.errno in _NOT_HERE
