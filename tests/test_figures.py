@@ -412,7 +412,7 @@ def test_the_command_line_draws_every_kind_of_file(file, tmp_path, ending):
     ("arguments", "sentence"),
     [
         (("-o", "race.gif", "--name", "joint"), "path must end in .png, .svg, .pdf, got 'race.gif'"),
-        (("-o", "/nowhere/race.png", "--name", "joint"), "output must be a file that can be written"),
+        (("-o", "/nowhere/race.png", "--name", "joint"), "output must name a file that can be written"),
         (("-o", "race.png"), "name must be given unless the file holds one search, got None"),
     ],
 )
@@ -462,15 +462,15 @@ def test_a_picture_never_takes_the_place_of_a_record(file, tmp_path):
     beside = tmp_path / "again.png"
     beside.symlink_to(f"{record}-wal")
     for given, target, words in (
-        (record, link, "not be the file that is reported on"),
-        (link, link, "not be the file that is reported on"),
-        (link, beside, "not be the file that is reported on"),
-        (other, other, "not be the file that is reported on"),
+        (record, link, f"be a file of its own, apart from {str(record)!r}"),
+        (link, link, f"be a file of its own, apart from {str(link)!r}"),
+        (link, beside, f"be a file of its own, apart from {str(link)!r}"),
+        (other, other, f"be a file of its own, apart from {str(other)!r}"),
         (record, other, "not be a storage file"),
     ):
         outcome = run("figure", given, "--name", "stopped", "--kind", "pulls", "-o", target)
         assert (outcome.exit_code, outcome.output) == (2, f"topalpha: output must {words}, got {str(target)!r}\n")
-    with pytest.raises(ValueError, match=r"^output must not be a storage file, got "):
+    with pytest.raises(ValueError, match=r"^path must not be a storage file, got "):
         figures.save(new_axes(), link)
     assert record.read_bytes() == other.read_bytes() == file.read_bytes()
     assert sorted(one.name for one in tmp_path.iterdir()) == ["again.png", "link.png", "other.png", "record.db"]

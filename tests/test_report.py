@@ -556,12 +556,12 @@ def test_the_command_refuses_in_a_sentence(finished, tmp_path):
     link.symlink_to(path)
     for given in (path, link):
         for target in (path, link, f"{path}-wal"):
-            assert "topalpha: output must not be the file that is reported on, got" in call(given, "-o", target, code=2)
+            assert "topalpha: output must be a file of its own, apart from" in call(given, "-o", target, code=2)
     assert path.read_bytes() == before
     assert "path must exist" in call(tmp_path / "none.db", "-o", tmp_path / "page.html", code=2)
     assert "name must be a search in the file" in call(path, "-o", tmp_path / "p.html", "--name", "other", code=2)
-    assert "output must be a file that can be written" in call(path, "-o", tmp_path / "no" / "p.html", code=2)
-    assert "output must be a file that can be written" in call(path, "-o", tmp_path, code=2)
+    assert "output must name a file that can be written" in call(path, "-o", tmp_path / "no" / "p.html", code=2)
+    assert "output must name a file that can be written" in call(path, "-o", tmp_path, code=2)
     assert "arms must be" in call(path, "-o", tmp_path / "p.html", "--arms", "0", code=2)
     assert sorted(os.listdir(tmp_path)) == ["link.db"]
 

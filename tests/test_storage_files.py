@@ -287,6 +287,7 @@ def test_a_failed_creation_leaves_nothing(path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(files.os, "replace", full)
-    with pytest.raises(StorageError, match=r"path must have room left on its disk, got .* \(No space left on device\)"):
-        Storage(path)
+    words = r"path must have room left on its disk, got .* \(No space left on device\)"
+    with Storage(path) as storage, pytest.raises(StorageError, match=words):
+        storage.create("first", {})
     assert contents(path) == {}

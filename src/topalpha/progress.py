@@ -182,7 +182,7 @@ class Reporter:
     def __init__(self, style: str = "auto") -> None:
         style = choice("progress", style, STYLES)
         if style == "auto":
-            style = "live" if sys.stderr.isatty() else "lines"
+            style = "live" if sys.stderr is not None and sys.stderr.isatty() else "lines"
         self.style = style
         self._live: Any = None
         self._next_line = 0.0

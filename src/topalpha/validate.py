@@ -99,7 +99,7 @@ def file_name(name: str, value: str | os.PathLike[str]) -> str:
     ValueError: storage must be the name of a file, got 3
     """
     text = os.fspath(value) if isinstance(value, str | os.PathLike) else value
-    require(isinstance(text, str), name, "be the name of a file", value)
+    require(isinstance(text, str) and text != "" and "\0" not in text, name, "be the name of a file", value)
     return text
 
 

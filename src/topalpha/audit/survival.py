@@ -20,9 +20,10 @@ from numpy.random import Generator
 
 from topalpha.ask_tell import Pull
 from topalpha.certificate import Certificate
+from topalpha.drafts import writable
 from topalpha.execution import Calls
 from topalpha.practice import resume, search
-from topalpha.storage import Recording, names, read
+from topalpha.storage import Recording, holds, read
 from topalpha.validate import whole
 from topalpha.verification import Refuted, verify
 
@@ -143,7 +144,7 @@ def work(path: str, diary: str, algorithm: str, seed: int, width: int) -> None:
     how: dict[str, Any] = {"cost_of": told, "progress": "none"}
     if width > 1:
         how |= {"executor": "threads", "workers": width}
-    if os.path.exists(path) and names(path):
+    if holds(path):
         resume(path, draw, pull, **how)
     else:
         search(draw, pull, **TARGET, algorithm=algorithm, seed=seed, storage=path, **how)
@@ -157,7 +158,8 @@ class _Ordeal:
     """One search, the processes that work on it, and what is known of them."""
 
     def __init__(self, folder: Path, seed: int, width: int, algorithm: str) -> None:
-        self.path, self.diary, self.alone = folder / "killed.db", folder / "diary", folder / "alone.db"
+        self.path, self.alone = folder / "killed.db", folder / "alone.db"
+        self.diary = writable("folder", folder / "diary")
         self.seed, self.width, self.algorithm = seed, width, algorithm
         self.difference = ""
         self.kills = 0
@@ -224,7 +226,7 @@ class _Ordeal:
                 self.repeated.update({value} & self.started)
                 self.started.add(value)
         told = [float.fromhex(text) for what, text in (line.split() for line in lines) if what == "told"]
-        found = [value for _, value in self._recording().tells] if self.path.exists() and names(self.path) else []
+        found = [value for _, value in self._recording().tells] if holds(self.path) else []
         if len(set(found)) < len(found):
             raise _Amiss("a reward was counted twice")
         if not self.recorded.union(told) <= set(found):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,9 +15,13 @@ from click.core import ParameterSource
 from topalpha.cli import inputs
 from topalpha.cli.output import console, delivery, escape, progress, share
 from topalpha.cli.program import Refused, refusals
+from topalpha.drafts import draft_of, writable
 
 if TYPE_CHECKING:
     from topalpha.comparison import Case, Comparison, Contender
+
+#: The tables in the folder.
+TABLES = ("table.csv", "table.json")
 
 
 @click.command()
@@ -80,7 +85,8 @@ def compare(
             comparison = Comparison(chosen, cases, family, budgets, runs, seed, **extra)
     if output is not None and figures:
         _check_plots()
-    with delivery(json_target) as deliver:
+    kept = () if output is None else _kept(Path(output), figures)
+    with delivery(json_target, *kept) as deliver:
         rows = _measured(comparison, output, workers)
         deliver({"comparison": comparison.to_dict(), "rows": rows})
         if output is not None:
@@ -133,6 +139,19 @@ def contenders(texts: Sequence[str], budgets: Sequence[int], family: str = "bern
     return tuple(found)
 
 
+def _kept(folder: Path, figures: bool) -> list[Path]:
+    """All files that will be written there; refused now, and not after the work, if one of them cannot be."""
+    from topalpha.comparison.figures import FILES
+    from topalpha.comparison.ledger import CELLS, CONFIGURATION
+
+    files = [folder / name for name in (CONFIGURATION, CELLS, *TABLES, *(FILES if figures else ()))]
+    with refusals():
+        if os.path.isdir(folder):  # else there is nothing yet that could be in the way
+            for file in files:
+                writable("output", file)
+    return files
+
+
 def _check_plots() -> None:
     if find_spec("matplotlib") is None:
         raise Refused("figures must be left out (--no-figures) or matplotlib installed (topalpha[plot]), got neither")
@@ -164,8 +183,9 @@ def write(rows: Sequence[dict[str, Any]], folder: Path, figures: bool) -> None:
 def _write(rows: Sequence[dict[str, Any]], folder: Path, figures: bool) -> None:
     from topalpha.comparison.report import to_csv
 
-    (folder / "table.csv").write_text(to_csv(rows), encoding="utf-8")
-    (folder / "table.json").write_text(json.dumps(list(rows), indent=1) + "\n", encoding="utf-8")
+    for name, text in zip(TABLES, (to_csv(rows), json.dumps(list(rows), indent=1) + "\n"), strict=True):
+        with draft_of(folder / name) as draft:
+            draft.write_text(text, encoding="utf-8")
     if figures:
         from topalpha.comparison.figures import draw
 

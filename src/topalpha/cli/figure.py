@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from topalpha.cli.records import name_option, written
+from topalpha.cli.records import composed, name_option
 
 #: The names of :data:`topalpha.figures.KINDS`, which would load NumPy before a command runs.
 KINDS = ("race", "intervals", "pulls", "claims")
@@ -29,4 +29,4 @@ def figure(file: str, name: str | None, kind: str, output: str) -> int:
 
         figures.save(figures.KINDS[kind](file, name, axes=figures.new_axes()), output, record=file)
 
-    return written(output, draw)
+    return composed(output, file, draw)

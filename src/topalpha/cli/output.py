@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from topalpha.cli.program import Refused
+from topalpha.cli.program import refusals
+from topalpha.drafts import File, draft_of, refused, writable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,8 +26,10 @@ _PAGE = 120
 
 
 @contextmanager
-def delivery(target: str | None) -> Iterator[Deliver]:
+def delivery(target: str | None, *spared: File) -> Iterator[Deliver]:
     """What writes results to the ``--json`` target: checked on entry, before any work, and written in one step.
+
+    ``spared`` are the files that the command reads or writes otherwise.
 
     Examples
     --------
@@ -42,51 +43,34 @@ def delivery(target: str | None) -> Iterator[Deliver]:
         yield lambda results: None
     elif target == "-":
         yield lambda results: click.echo(encode(results))
-    elif (path := Path(os.path.realpath(target))).exists() and not path.is_file() and not path.is_dir():
-        yield lambda results: _write_device(path, results)
     else:
-        with _replacing(path, target) as deliver:
-            yield deliver
+        with refusals():
+            writable("json", target, *spared)
 
+        def deliver(results: Mapping[str, Any]) -> None:
+            with written("json", target, *spared) as draft:
+                draft.write_text(encode(results) + "\n", encoding="utf-8")
 
-def _write_device(path: Path, results: Mapping[str, Any]) -> None:
-    """Write to something that is no plain file, a pipe for example."""
-    with path.open("w", encoding="utf-8") as stream:
-        stream.write(encode(results) + "\n")
+        yield deliver
 
 
 @contextmanager
-def _replacing(path: Path, target: str) -> Iterator[Deliver]:
-    """A file beside the target, moved over it once complete; gone if there is nothing to move."""
-    try:
-        if path.is_dir():
-            raise IsADirectoryError(0, "is a directory")
-        if path.exists() and not os.access(path, os.W_OK):
-            raise PermissionError(0, "is write-protected")
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        os.close(handle)
-    except OSError as error:
-        reason = (error.strerror or type(error).__name__).lower()
-        raise Refused(f"json must name a file that can be written ({reason}), got {target!r}") from None
-    temporary = Path(name)
+def written(name: str, target: str, *spared: File) -> Iterator[Path]:
+    """A draft of the file that an option names; whatever keeps it from being written is a refusal.
 
-    def deliver(results: Mapping[str, Any]) -> None:
-        temporary.write_text(encode(results) + "\n", encoding="utf-8")
-        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_mask())
-        temporary.replace(path)
-
-    try:
-        yield deliver
-    finally:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
-
-
-def _mask() -> int:
-    """The process's file mode mask, which can only be read by setting it."""
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
+    Examples
+    --------
+    >>> with written("csv", "searches.db", "searches.db"):
+    ...     pass
+    Traceback (most recent call last):
+    topalpha.cli.program.Refused: csv must be a file of its own, apart from 'searches.db', got 'searches.db'
+    """
+    with refusals():
+        try:
+            with draft_of(target, *spared, name=name) as draft:
+                yield draft
+        except OSError as error:
+            raise refused(name, target, error) from error
 
 
 def encode(results: Mapping[str, Any]) -> str:

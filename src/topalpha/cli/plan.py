@@ -54,7 +54,7 @@ def plan(
 
     Example: topalpha plan --alpha 0.05 --epsilon 0.05 --delta 0.05 --pilot pilot.csv
     """
-    with delivery(json_target) as deliver:
+    with delivery(json_target, pilot) as deliver:
         from topalpha.algorithms import default_for, entry
         from topalpha.models import reward_model
         from topalpha.planner import plan as make

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -68,18 +68,41 @@ class Program(click.Group):
         **extra: Any,
     ) -> Any:
         """Run, report, and exit with the code (or return it, when not standalone)."""
+        if sys.stderr is None:
+            sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as the process
         try:
+            if sys.stdout is None:  # the next file that is opened would take its place
+                raise Refused("standard output must be open, got a closed one")
             code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+            sys.stdout.flush()
         except click.ClickException as error:
-            click.echo(f"topalpha: {' '.join(error.format_message().split())}", err=True)
+            _say(error.format_message())
             code = INTERRUPTED if isinstance(error, Interrupted) else REFUSED
         except (click.Abort, KeyboardInterrupt):
-            click.echo("topalpha: interrupted", err=True)
+            _say("interrupted")
             code = INTERRUPTED
-        except BrokenPipeError:  # the reader of our output has gone: nothing left to say, and nobody to say it to
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = FAILED
+        except OSError as error:
+            code = _failed(error)
         code = code or 0
         if standalone_mode:
             sys.exit(code)
         return code
+
+
+def _say(sentence: str) -> None:
+    """Say it on stderr, where that takes it: there is nowhere else."""
+    with suppress(OSError):
+        click.echo(f"topalpha: {' '.join(sentence.split())}", err=True)
+
+
+def _failed(error: OSError) -> int:
+    """Say what the system did not do, and give the code."""
+    if error.filename is not None:
+        _say(f"file must be one that can be used, got {error.filename!r} ({error.strerror})")
+        return REFUSED
+    # What could not be written would be tried again at the end, and fail again, with a traceback.
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if not isinstance(error, BrokenPipeError):  # its reader has gone: nothing left to say, and nobody to say it to
+        _say(f"standard output must take what is written to it, got {error.strerror or error}")
+    return FAILED

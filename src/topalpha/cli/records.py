@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from topalpha.cli.inputs import COUNT, json_option
-from topalpha.cli.output import console, delivery, escape
+from topalpha.cli.output import console, delivery, escape, written
 from topalpha.cli.program import FAILED, Refused, refusals
+from topalpha.drafts import refused, writable
 
 if TYPE_CHECKING:
     from topalpha.storage import Recording
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
 name_option = click.option("--name", help="Which search, if the file holds several.")
 
 
-def written(output: str, write: Callable[[], object]) -> int:
+def composed(output: str, file: str, write: Callable[[], object]) -> int:
     """Write what is computed again from a record and name the file; a certificate not borne out is a failure."""
     from topalpha.verification import Refuted
 
     with refusals():
+        writable("output", output, file)  # before the work
         try:
             write()
         except Refuted as error:
@@ -35,7 +37,7 @@ def written(output: str, write: Callable[[], object]) -> int:
         except ImportError as error:
             raise Refused(str(error)) from error
         except OSError as error:
-            raise Refused(f"output must be a file that can be written ({error.strerror}), got {output!r}") from error
+            raise refused("output", output, error) from error
     click.echo(output)
     return 0
 
@@ -49,12 +51,12 @@ def show(file: str, name: str | None, arms: int, json_target: str | None) -> Non
     """Say what is in FILE: every search, or one of them in full. Works while it runs, too."""
     from topalpha.storage import names, read
 
-    with refusals():
-        known = names(file)
-        found = [read(file, one, log=False) for one in known if name is None or one == name]
-        if name is not None and not found:
-            read(file, name, log=False)
-    with delivery(json_target) as deliver:
+    with delivery(json_target, file) as deliver:
+        with refusals():
+            known = names(file)
+            found = [read(file, one, log=False) for one in known if name is None or one == name]
+            if name is not None and not found:
+                read(file, name, log=False)
         deliver({"searches": [_summary(one) for one in found]})
     if json_target != "-":
         for one in found:
@@ -110,9 +112,9 @@ def verify(file: str, name: str | None, certificate: str | None, allow_pickle: b
     from topalpha.verification import Refuted
     from topalpha.verification import verify as check
 
-    with refusals():
-        claimed = None if certificate is None else _certificate(certificate)
-    with delivery(json_target) as deliver:
+    with delivery(json_target, file, certificate) as deliver:
+        with refusals():
+            claimed = None if certificate is None else _certificate(certificate)
         try:
             with refusals(), _let(Refuted):
                 proved = check(file, name, claimed, allow_pickle=allow_pickle)
@@ -159,10 +161,10 @@ def export(file: str, name: str | None, target: str, what: str) -> None:
     """Write the pulls of a search (or its arms) as CSV; `topalpha plan --pilot` reads the pulls."""
     from topalpha.storage import read
 
-    with refusals():
-        recording = read(file, name)
-    rows = _pulls(recording) if what == "pulls" else _arms(recording)
-    with _writing(target) as stream:
+    with _writing(target, file) as stream:
+        with refusals():
+            recording = read(file, name)
+        rows = _pulls(recording) if what == "pulls" else _arms(recording)
         csv.writer(stream, lineterminator="\n").writerows(rows)
 
 
@@ -190,12 +192,9 @@ def _arms(recording: Recording) -> Iterator[Sequence[Any]]:
 
 
 @contextmanager
-def _writing(target: str) -> Iterator[TextIO]:
+def _writing(target: str, file: str) -> Iterator[TextIO]:
     if target == "-":
         yield sys.stdout
         return
-    try:
-        with Path(target).open("w", encoding="utf-8", newline="") as stream:
-            yield stream
-    except OSError as error:
-        raise Refused(f"csv must name a file that can be written ({error.strerror}), got {target!r}") from None
+    with written("csv", target, file) as draft, draft.open("w", encoding="utf-8", newline="") as stream:
+        yield stream

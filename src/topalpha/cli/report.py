@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from topalpha.cli.inputs import COUNT
-from topalpha.cli.records import name_option, written
+from topalpha.cli.records import composed, name_option
 
 
 @click.command()
@@ -27,4 +27,4 @@ def report(file: str, name: str | None, output: str, arms: int) -> int:
 
         write(file, output, name, arms=arms)
 
-    return written(output, compose)
+    return composed(output, file, compose)

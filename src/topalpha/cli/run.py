@@ -94,7 +94,7 @@ def run(
             return asyncio.run(asearch(source, pull, **arguments))
         return search(source, pull, **arguments)
 
-    return _deliver(json_target, start)
+    return _deliver(json_target, start, settings["storage"], candidates, items)
 
 
 @click.command()
@@ -127,7 +127,7 @@ def resume(
             return asyncio.run(aresume(file, source, pull, items=test, name=name, **settings))
         return go_on(file, source, pull, items=test, name=name, **settings)
 
-    return _deliver(json_target, start)
+    return _deliver(json_target, start, file)
 
 
 def _code(code: Mapping[str, str | None]) -> tuple[Any, Any, list[Any] | None]:
@@ -148,14 +148,14 @@ def _list(path: str, name: str) -> list[Any]:
     return list(found)
 
 
-def _deliver(json_target: str | None, start: Callable[[], Result]) -> int:
-    """Run a search, and say what came of it."""
+def _deliver(json_target: str | None, start: Callable[[], Result], *spared: str | None) -> int:
+    """Run a search, and say what came of it; the JSON is none of the files that are ``spared``."""
     from topalpha.execution import PullFailed
 
     logging.basicConfig(format="%(message)s")
     logging.getLogger("topalpha").setLevel(logging.INFO)
     code = 0
-    with delivery(json_target) as deliver:
+    with delivery(json_target, *spared) as deliver:
         try:
             with refusals():
                 result = start()
@@ -164,9 +164,11 @@ def _deliver(json_target: str | None, start: Callable[[], Result]) -> int:
             if error.result is None:
                 return FAILED
             result, code = error.result, FAILED
-        deliver(result.to_dict())
-    if json_target != "-":
-        show(result)
+        try:
+            deliver(result.to_dict())
+        finally:  # what was found is said even if the file cannot be written any more
+            if json_target != "-":
+                show(result)
     if result.certificate is not None and result.certificate.reason == "interrupted":
         code = INTERRUPTED
     return code

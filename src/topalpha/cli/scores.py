@@ -55,7 +55,7 @@ def scores(
 
     Example: topalpha scores scores.csv --epsilon 0.05 --runs 1000
     """
-    with delivery(json_target) as deliver:
+    with delivery(json_target, file) as deliver:
         with refusals():
             from topalpha.testset import ScoreTable, audit
 

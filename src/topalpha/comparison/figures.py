@@ -12,14 +12,19 @@ from typing import Any
 
 from topalpha.comparison.cells import MEASURED
 from topalpha.comparison.report import Row
+from topalpha.drafts import draft_of
 from topalpha.figures.canvas import new_figure
 from topalpha.figures.studies import plain_ticks, pulls_curve
 from topalpha.figures.style import GREY, PALE, style
 
 _SIZE = (11.0, 6.5)
 
-#: Which figures there are: the file, and what is on its horizontal axis.
-SWEEPS = {"pulls-against-delta": "delta", "pulls-against-alpha": "alpha", "pulls-against-epsilon": "epsilon"}
+#: Which figures there are over the cells: the file, and what is on its horizontal axis.
+SWEEPS = {f"pulls-against-{name}.png": name for name in ("delta", "alpha", "epsilon")}
+#: And the two others.
+BUDGETS, ALLOCATIONS = "error-against-budget.png", "pulls-per-arm.png"
+#: All files that :func:`draw` may write.
+FILES = (*SWEEPS, BUDGETS, ALLOCATIONS)
 
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
@@ -36,13 +41,13 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     free = [row for row in measured if row["budget"] is None]
     files = []
     for file, parameter in SWEEPS.items():
-        files += _sweep(free, parameter, styles, folder / f"{file}.png")
+        files += _sweep(free, parameter, styles, folder / file)
     budgeted = {_case(row) for row in measured if row["budget"] is not None}
     told = [row for row in measured if _case(row) in budgeted]
-    files += _panels(told, styles, folder / "error-against-budget.png", _error_axes)
+    files += _panels(told, styles, folder / BUDGETS, _error_axes)
     first = {row["reservoir"]: _case(row) for row in reversed(free)}  # one panel a reservoir: its first case
     shown = [row for row in free if first[row["reservoir"]] == _case(row)]
-    files += _panels(shown, styles, folder / "pulls-per-arm.png", _allocation_axes)
+    files += _panels(shown, styles, folder / ALLOCATIONS, _allocation_axes)
     return files
 
 
@@ -135,5 +140,6 @@ def _grid(groups: dict[Any, list[Row]], fill: Callable[[Any, Any, Sequence[Row]]
         handles, labels = axes.get_legend_handles_labels()
         shown |= dict(zip(labels, handles, strict=True))
     figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=5, frameon=False, fontsize=8)
-    figure.savefig(file, dpi=110)
+    with draft_of(file) as draft:
+        figure.savefig(draft, format=file.suffix[1:], dpi=110)
     return [file]

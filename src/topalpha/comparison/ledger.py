@@ -10,6 +10,7 @@ from typing import Any
 
 from topalpha import __version__
 from topalpha.comparison.configuration import Comparison
+from topalpha.drafts import draft_of, refused, writable
 from topalpha.storage.lock import WriterLock
 from topalpha.validate import require
 
@@ -42,14 +43,14 @@ class Ledger:
 
     def __init__(self, folder: str | os.PathLike[str], comparison: Comparison) -> None:
         self.folder = Path(folder)
-        require(not self.folder.exists() or self.folder.is_dir(), "folder", "be a folder", str(folder))
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise ValueError(f"folder must be one that can be written ({reason}), got {str(folder)!r}") from error
-        self._cells = self.folder / CELLS
-        self._lock = WriterLock(os.path.realpath(self._cells))
+        # Under their own names, so that links may lead elsewhere, but to nothing that must be left alone.
+        self._configuration, self._cells = (writable(name, self.folder / name) for name in (CONFIGURATION, CELLS))
+        self._lock = WriterLock(str(self._cells))
         try:
             self._open(comparison)
         except BaseException:
@@ -64,16 +65,16 @@ class Ledger:
 
     def _open(self, comparison: Comparison) -> None:
         told = {"version": __version__, **comparison.to_dict()}
-        file = self.folder / CONFIGURATION
         text = json.dumps(told, indent=1)
-        if file.exists():
-            same = _read_json(file) == json.loads(text)
+        if self._configuration.exists():
+            same = _read_json(self._configuration) == json.loads(text)
             require(same, "folder", "hold this comparison, by this version of the package, or none", str(self.folder))
         else:
             require(
                 not self._cells.exists(), "folder", f"hold no {CELLS} without its {CONFIGURATION}", str(self.folder)
             )
-            _write_whole(file, text + "\n")
+            with draft_of(self._configuration) as draft:
+                draft.write_text(text + "\n", encoding="utf-8")
         #: Cells that are done, by key.
         self.rows = self._read()
 
@@ -99,18 +100,14 @@ class Ledger:
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Write down a cell; on disk when this returns."""
-        with self._cells.open("ab") as file:
-            file.write(json.dumps(row, allow_nan=False).encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with self._cells.open("ab") as file:
+                file.write(json.dumps(row, allow_nan=False).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise refused(CELLS, str(self._cells), error) from error
         self.rows[row["key"]] = dict(row)
-
-
-def _write_whole(file: Path, text: str) -> None:
-    """All of it or nothing."""
-    temporary = file.with_name(file.name + ".part")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(file)
 
 
 def _read_json(file: Path) -> Any:
@@ -130,8 +127,8 @@ def load(folder: str | os.PathLike[str]) -> Comparison:
     ValueError: comparison must be a folder or a JSON file that exists, got '/nowhere'
     """
     path = Path(folder)
-    file = path / CONFIGURATION if path.is_dir() else path
-    require(file.is_file(), "comparison", "be a folder or a JSON file that exists", str(folder))
+    file = path / CONFIGURATION if os.path.isdir(path) else path
+    require(os.path.isfile(file), "comparison", "be a folder or a JSON file that exists", str(folder))
     values = _read_json(file)
     require(isinstance(values, dict), "comparison", "be a JSON object", type(values).__name__)
     return Comparison.from_dict({name: value for name, value in values.items() if name != "version"})

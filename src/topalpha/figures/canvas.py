@@ -108,7 +108,7 @@ def save(
     with _needed():
         from matplotlib import rc_context
     # Neither the time nor random names go into the file.
-    with draft_of(path, record) as draft, _any_letters(), rc_context({"svg.hashsalt": "topalpha"}):
+    with draft_of(path, record, name="path") as draft, _any_letters(), rc_context({"svg.hashsalt": "topalpha"}):
         axes.figure.savefig(draft, format=kind[1:], dpi=dpi, metadata=FORMATS[kind])
 
 

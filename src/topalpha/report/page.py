@@ -62,7 +62,7 @@ def write(
     --------
     >>> write("searches.db", "searches.db")
     Traceback (most recent call last):
-    ValueError: output must not be the file that is reported on, got 'searches.db'
+    ValueError: output must be a file of its own, apart from 'searches.db', got 'searches.db'
     """
     with draft_of(output, path) as draft:
         draft.write_text(html(path, name, arms=arms), encoding="utf-8")

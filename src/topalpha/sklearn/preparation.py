@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,7 +24,7 @@ from topalpha.running import Running
 from topalpha.session import Session
 from topalpha.sklearn.settings import Grid, Sampler, by_value, in_words, parts, without_addresses
 from topalpha.sklearn.split_score import SplitScore
-from topalpha.storage import names
+from topalpha.storage import holds
 from topalpha.task import Task
 from topalpha.validate import choice, file_name, int_like, positive, real, require, whole
 
@@ -191,7 +190,7 @@ def opened(search: Any, draw: Grid | Sampler, pull: SplitScore) -> tuple[Session
         session, calls = begin(draw, pull, **target)
     else:
         name = "search " + fingerprint(search, task, pull)
-        if os.path.exists(search.storage) and name in names(search.storage):
+        if holds(search.storage, name):
             session, calls = proceed(search.storage, draw, pull, None, name, search.pickle, "process", 0.0)
         else:
             session, calls = begin(draw, pull, storage=search.storage, name=name, pickle=search.pickle, **target)

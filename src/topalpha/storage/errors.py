@@ -33,6 +33,7 @@ REASONS = {
     errno.EROFS: WRITABLE,
     errno.ENOENT: "exist",
     errno.EISDIR: "name a file",
+    errno.ENOTDIR: "lie in an existing directory",
 }
 
 

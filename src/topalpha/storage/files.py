@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
-from collections.abc import Callable
-from contextlib import closing, suppress
-from typing import TypeVar
-from urllib.parse import quote
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import Any, TypeVar
 
+from topalpha.drafts import draft_of
+from topalpha.places import COMPANIONS, SMALLEST, address, is_database, look
 from topalpha.storage.errors import BROKEN, SOUND, StorageError, explained, refusal
 from topalpha.storage.schema import APPLICATION, OLDEST_SQLITE, VERSION, image
 from topalpha.validate import file_name
@@ -18,28 +18,39 @@ Answer = TypeVar("Answer")
 
 #: Seconds to wait for a writer of another process: its transactions take microseconds, unless it hangs.
 PATIENCE = 5.0
-#: Bytes in the smallest page that SQLite has.
-SMALLEST = 512
 #: How often a reader starts again because the file changed under it.
 ATTEMPTS = 8
 
 
 def resolve(path: str | os.PathLike[str]) -> str:
-    """The one name of the file, whatever links lead to it.
+    """The one name of the file, whatever links lead to it; only a plain file or a new name will do.
 
     Examples
     --------
     >>> resolve("folder/../searches.db") == os.path.join(os.path.realpath("."), "searches.db")
     True
     """
-    name = os.path.realpath(file_name("path", path))
+    given = file_name("path", path)
+    name = os.path.realpath(given)
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         needed = ".".join(map(str, OLDEST_SQLITE))
         raise StorageError(f"SQLite must be version {needed} or later, got {sqlite3.sqlite_version}")
-    if os.path.isdir(name):
-        raise refusal("name a file", name, "a directory")
-    if not os.path.isdir(os.path.dirname(name)):
-        raise refusal("lie in an existing directory", name)
+    try:
+        look(given)
+    except PermissionError as error:
+        raise refusal("lie in a directory that may be entered", name, str(error.strerror)) from error
+    except OSError as error:
+        raise explained(name, error) from error
+    for ending in COMPANIONS:
+        try:
+            look(name + ending, links=False)
+            base = name.removesuffix(ending)
+            taken = base != name and is_database(base)
+        except OSError as error:
+            detail = f"{error.filename!r}: {error.strerror}"
+            raise refusal("have plain files or none for its log and lock", name, detail) from error
+        if taken:
+            raise refusal("not be the name that the log or lock of another file has", name)
     return name
 
 
@@ -67,9 +78,9 @@ def connect(path: str, options: str) -> sqlite3.Connection:
     True
     >>> connection.close()
     """
-    address = f"file:{quote(path)}?{options}"
     # Threads: calls must not overlap, but they may come from different ones, as from an executor.
-    return sqlite3.connect(address, uri=True, isolation_level=None, timeout=PATIENCE, check_same_thread=False)
+    where = address(path, options)
+    return sqlite3.connect(where, uri=True, isolation_level=None, timeout=PATIENCE, check_same_thread=False)
 
 
 def consult(path: str, work: Callable[[sqlite3.Connection], Answer]) -> Answer:
@@ -159,31 +170,32 @@ def verify(path: str) -> None:
     consult(path, check)
 
 
-def establish(path: str) -> None:
-    """Put a file with empty tables in place: after a kill there is the whole of it or none.
+def establish(path: str, row: Sequence[Any]) -> None:
+    """Put a file with one search in place: after a kill there is the whole of it or none.
+
+    A file without a search would be there for whoever resumes what exists, and could not be resumed.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     establish(folder + "/searches.db")
+    ...     establish(folder + "/searches.db", ("first", "2024-01-01T00:00:00+00:00", "{}", 0, "running"))
     ...     verify(folder + "/searches.db")
     ...     os.listdir(folder)
     ['searches.db']
     """
-    draft = path + "-new"
+    left = [path + ending for ending in ("-wal", "-journal") if size(path + ending) > 0]
+    if left:  # SQLite would write into the new file what belongs to the old one
+        raise refusal("have no log of a file that is gone beside it", path, f"move {left[0]!r} away")
     try:
-        with open(draft, "wb") as stream:
-            if os.path.exists(path):  # an empty file, perhaps made by its owner for its permissions
-                os.chmod(draft, stat.S_IMODE(os.stat(path).st_mode))
-            stream.write(image())
+        with draft_of(path, name="path") as draft, draft.open("wb") as stream:
+            stream.write(image(row))
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(draft, path)
     except OSError as error:
-        with suppress(OSError):
-            os.unlink(draft)
         raise explained(path, error) from error
+    except ValueError as error:
+        raise StorageError(*error.args) from error
 
 
 def _signature(connection: sqlite3.Connection) -> tuple[int, int]:

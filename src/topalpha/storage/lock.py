@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from contextlib import suppress
 
@@ -22,6 +23,11 @@ else:
         # lockf, not flock: a flock is shared with forked workers and would outlive a killed parent.
         fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
+
+#: Bytes that the number of a process may take; a longer file is no lock, and is not overwritten.
+LONGEST = 32
+# A link is not followed and a FIFO is not waited for, where the system can be told so.
+_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 #: Locks of lockf belong to the process and do not keep it from locking twice: this does. The process is part of the
 #: key because a forked child inherits the set but not the locks.
@@ -54,9 +60,13 @@ class WriterLock:
             raise refusal(ALONE, path, "this process is writing it")
         while True:
             try:
-                self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o666)
+                self._descriptor = os.open(self._file, _FLAGS, 0o666)
             except OSError as error:
                 raise explained(path, error) from error
+            status = os.fstat(self._descriptor)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > LONGEST:
+                os.close(self._descriptor)
+                raise refusal("have a lock or nothing beside it", path, f"{self._file!r} is something else")
             try:
                 _seize(self._descriptor)
                 current = self._is_current()
@@ -73,6 +83,11 @@ class WriterLock:
             os.ftruncate(self._descriptor, 0)
             os.lseek(self._descriptor, 0, os.SEEK_SET)
             os.write(self._descriptor, str(os.getpid()).encode())
+
+    def check(self) -> None:
+        """Raise unless it is held, by this very process."""
+        if self._released or self._key[0] != os.getpid():
+            raise refusal("be open", self._key[1], "it was closed" if self._released else "by another process")
 
     def release(self) -> None:
         """Let others write; a second time, or in a forked child, nothing happens."""
@@ -93,7 +108,7 @@ class WriterLock:
 
     def _owner(self) -> str:
         try:
-            number = os.read(self._descriptor, 32).decode("ascii", "replace")
+            number = os.read(self._descriptor, LONGEST).decode("ascii", "replace")
         except OSError:
             number = ""
         os.close(self._descriptor)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from topalpha.storage import schema
 from topalpha.storage.encoding import decode
 from topalpha.storage.errors import SOUND, StorageError, refusal
-from topalpha.storage.files import consult, inspect, resolve
+from topalpha.storage.files import consult, inspect, resolve, size
 
 
 class Failure(NamedTuple):
@@ -160,6 +161,25 @@ def names(path: str | os.PathLike[str]) -> list[str]:
     return consult(file, listed)
 
 
+def holds(path: str | os.PathLike[str], name: str | None = None) -> bool:
+    """Whether there is a file with a search of this name, or any if there is no name: one to resume, not to begin.
+
+    Parameters
+    ----------
+    path, name
+        The file, which need not exist, and which search in it.
+
+    Examples
+    --------
+    >>> holds("nowhere.db", "first")
+    False
+    """
+    if size(resolve(path)) == 0:
+        return False
+    known = names(path)
+    return bool(known) if name is None else name in known
+
+
 def listed(connection: sqlite3.Connection) -> list[str]:
     """The names, through a connection that is there.
 
@@ -190,13 +210,26 @@ def find(connection: sqlite3.Connection, path: str, name: str | None) -> tuple[A
     if name is None and len(known) == 1:
         name = known[0]
     if name not in known:
-        held = f"{path!r} holds {', '.join(map(repr, known)) or 'no search'}"
-        condition = "be given unless the file holds one search" if name is None else "be a search in the file"
-        raise StorageError(f"name must {condition}, got {name!r} ({held})")
+        raise lacking(path, name, known)
     row: tuple[Any, ...] | None = connection.execute(schema.SEARCH, (name,)).fetchone()
     if row is None:  # in the table, and not in its index
         raise refusal(SOUND, path, "a search that is listed and cannot be found")
     return row
+
+
+def lacking(path: str, name: str | None, known: Sequence[str]) -> StorageError:
+    """The error that says which searches there are, where one is not among them.
+
+    Examples
+    --------
+    >>> str(lacking("searches.db", None, []))
+    "path must hold a search, got 'searches.db' (none was begun in it: search with storage='searches.db')"
+    """
+    if name is None and not known:
+        return refusal("hold a search", path, f"none was begun in it: search with storage={path!r}")
+    held = f"{path!r} holds {', '.join(map(repr, known)) or 'no search'}"
+    condition = "be given unless the file holds one search" if name is None else "be a search in the file"
+    return StorageError(f"name must {condition}, got {name!r} ({held})")
 
 
 def audited(connection: sqlite3.Connection, path: str, search: int) -> list[int]:

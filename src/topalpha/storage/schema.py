@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
+from typing import Any
 
 #: ``PRAGMA application_id`` of our files: "TopA" in ASCII.
 APPLICATION = 0x546F7041
@@ -95,17 +97,18 @@ COUNTS = tuple(
 LAST_TOLD = 'SELECT coalesce(max("order"), -1) FROM tells WHERE search = ?'
 
 
-def image() -> bytes:
-    """A whole file with empty tables, to be put in place in one step.
+def image(row: Sequence[Any]) -> bytes:
+    """A whole file with one search and nothing told, to be put in place in one step; the row is that of ``CREATE``.
 
     Examples
     --------
-    >>> image()[:15]
+    >>> image(("first", "2024-01-01T00:00:00+00:00", "{}", 0, "running"))[:15]
     b'SQLite format 3'
     """
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
         connection.executescript(TABLES)
+        connection.execute(CREATE, row)
         content = bytearray(connection.serialize())
     finally:
         connection.close()

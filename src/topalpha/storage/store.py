@@ -16,7 +16,7 @@ from topalpha.storage.errors import BROKEN, WRITABLE, StorageError, explained, r
 from topalpha.storage.files import connect, establish, inspect, resolve, size, verify
 from topalpha.storage.lock import WriterLock
 from topalpha.storage.record import Record
-from topalpha.storage.recording import find, listed
+from topalpha.storage.recording import find, lacking, listed
 from topalpha.storage.writer import Writer
 from topalpha.validate import choice, real, require
 
@@ -25,7 +25,7 @@ DURABLE = {"process": "NORMAL", "power": "FULL"}
 
 
 class Storage:
-    """A file of searches, open for writing by this process alone; made if there is none.
+    """A file of searches, open for writing by this process alone; if there is none, it is made with its first search.
 
     Anything that is not an undamaged file of ours is refused and left as it is. After a write that failed (no room, a
     lock) everything acknowledged is on disk, nothing of the failed write is, and every further write is refused with
@@ -62,15 +62,18 @@ class Storage:
             inspect(self.path)
         if os.path.exists(self.path) and not os.access(self.path, os.W_OK):
             raise refusal(WRITABLE, self.path)
+        self._synchronous = synchronous
         self._lock = WriterLock(self.path)
         try:
-            if size(self.path) == 0:
-                establish(self.path)
-            verify(self.path)
-            self._writer = Writer(self.path, synchronous)
+            #: None until there is a file, which comes with its first search: one without could not be resumed.
+            self._writer = None if size(self.path) == 0 else self._connected()
         except BaseException:
             self._lock.release()
             raise
+
+    def _connected(self) -> Writer:
+        verify(self.path)
+        return Writer(self.path, self._synchronous)
 
     def create(self, name: str, config: Mapping[str, Any], *, pickle: bool = False) -> Record:
         """A new search; with ``pickle`` its candidates may be any object, and are loaded only where that is allowed."""
@@ -80,11 +83,19 @@ class Storage:
             held = "resume goes on with the search of that name"
             raise StorageError(f"name must be new in {self.path!r}, got {name!r} ({held})")
         created = datetime.now(UTC).isoformat(timespec="seconds")
-        self._writer.write([(schema.CREATE, [(name, created, text, int(bool(pickle)), "running")])])
+        row = (name, created, text, int(bool(pickle)), "running")
+        if self._writer is None:
+            establish(self.path, row)
+            self._writer = self._connected()
+        else:
+            self._writer.write([(schema.CREATE, [row])])
         return self.open(name)
 
     def open(self, name: str | None = None) -> Record:
         """A search that is there, to go on with; without a name, the only one in the file."""
+        if self._writer is None:
+            self._lock.check()
+            raise lacking(self.path, name, [])
         try:
             name = find(self._writer.connection, self.path, name)[1]
             if name not in self._records:
@@ -95,6 +106,9 @@ class Storage:
 
     def names(self) -> list[str]:
         """The searches in the file, in the order in which they were created."""
+        if self._writer is None:
+            self._lock.check()
+            return []
         try:
             return listed(self._writer.connection)
         except BROKEN as error:
@@ -102,6 +116,9 @@ class Storage:
 
     def close(self) -> None:
         """Put on disk what still waits, and let others write; closing twice does no harm."""
+        if self._writer is None:
+            self._lock.release()
+            return
         if not self._writer.is_ours:
             return
         try:

@@ -6,14 +6,13 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from topalpha.driving import Draw, afinish, finish, prepare
 from topalpha.execution import Calls
 from topalpha.running import Running
 from topalpha.session import Session
-from topalpha.storage import names, read
+from topalpha.storage import holds, read
 from topalpha.task import Task
 from topalpha.testset.identity import digest
 from topalpha.testset.selection import Selection, selection_of
@@ -252,7 +251,7 @@ def _session(
     file_name("storage", storage)
     listed = calls.draw if calls.pool > 0 else ()
     own = {"examples": digest("examples", calls.items or ()), "candidates": digest("candidates", listed)}
-    if not (resume and _holds(storage, name)):
+    if not (resume and holds(storage, name)):
         code = {"select": own}
         return Session.start(task, storage, name, pickle=pickle, durable=durable, interval=interval, code=code)
     config = read(storage, name, log=False).config
@@ -265,10 +264,6 @@ def _session(
     for part, value in own.items():
         require(kept[part] == value, part, "be those that were recorded, to be resumed", "others")
     return Session.resume(storage, name, allow_pickle=pickle, durable=durable, interval=interval)
-
-
-def _holds(storage: str | os.PathLike[str], name: str) -> bool:
-    return Path(storage).exists() and name in names(storage)
 
 
 def _looping() -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from topalpha.drafts import draft_of
 from topalpha.testset.reading import Entry, passed, read_entries
 from topalpha.testset.selecting import select
 from topalpha.testset.selection import Selection
@@ -110,7 +111,7 @@ class ScoreTable:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the table as CSV, a row for each candidate."""
-        with open(path, "w", newline="", encoding="utf-8") as stream:
+        with draft_of(path, name="path") as draft, draft.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(["candidate", *self.examples])
             for name, row in zip(self.candidates, self.matrix, strict=True):
