@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from topalpha.cli.program import Refused
+from topalpha.plain import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -154,7 +155,7 @@ def share(value: float) -> str:
 
 
 def escape(text: str) -> str:
-    r"""The text as it is, whatever brackets it has: those would be markup.
+    r"""The text as it is, whatever brackets it has: those would be markup. Control characters do not reach a terminal.
 
     Examples
     --------
@@ -163,4 +164,10 @@ def escape(text: str) -> str:
     """
     from rich.markup import escape as as_it_is
 
-    return as_it_is(text)
+    # Line by line: several lines may be ours.
+    return as_it_is("\n".join(plain(line) for line in text.split("\n")))
+
+
+def complain(text: str) -> None:
+    """One sentence on stderr."""
+    click.echo(f"topalpha: {plain(text)}", err=True)

@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from topalpha.plain import plain
+
 #: Codes: a verdict that is not good, an input that is not allowed, Ctrl-C.
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 
@@ -71,7 +73,7 @@ class Program(click.Group):
         try:
             code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except click.ClickException as error:
-            click.echo(f"topalpha: {' '.join(error.format_message().split())}", err=True)
+            click.echo(f"topalpha: {plain(error.format_message())}", err=True)
             code = INTERRUPTED if isinstance(error, Interrupted) else REFUSED
         except (click.Abort, KeyboardInterrupt):
             click.echo("topalpha: interrupted", err=True)

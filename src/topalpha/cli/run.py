@@ -14,7 +14,7 @@ import click
 
 from topalpha.cli import inputs
 from topalpha.cli.code import locate, sibling
-from topalpha.cli.output import console, delivery, escape
+from topalpha.cli.output import complain, console, delivery, escape
 from topalpha.cli.program import FAILED, INTERRUPTED, refusals
 from topalpha.validate import require
 
@@ -151,6 +151,7 @@ def _list(path: str, name: str) -> list[Any]:
 def _deliver(json_target: str | None, start: Callable[[], Result]) -> int:
     """Run a search, and say what came of it."""
     from topalpha.execution import PullFailed
+    from topalpha.storage import RecordLost
 
     logging.basicConfig(format="%(message)s")
     logging.getLogger("topalpha").setLevel(logging.INFO)
@@ -158,9 +159,15 @@ def _deliver(json_target: str | None, start: Callable[[], Result]) -> int:
     with delivery(json_target) as deliver:
         try:
             with refusals():
-                result = start()
+                try:
+                    result = start()
+                except RecordLost as error:
+                    if error.result is None:
+                        raise
+                    complain(str(error))
+                    result, code = error.result, FAILED
         except PullFailed as error:
-            click.echo(f"topalpha: {' '.join(str(error).split())}", err=True)
+            complain(str(error))
             if error.result is None:
                 return FAILED
             result, code = error.result, FAILED
