@@ -284,7 +284,7 @@ def test_a_file_that_is_only_in_use_is_not_lost(path):
         assert session.record.loss is None
 
 
-def test_the_command_line_says_it_in_one_sentence(tmp_path):
+def test_the_command_line_says_it_in_one_sentence(tmp_path, caplog):
     from click.testing import CliRunner
 
     from topalpha.cli import main
@@ -301,9 +301,10 @@ def test_the_command_line_says_it_in_one_sentence(tmp_path):
     arguments = [*command, "--storage", str(path), "--progress", "none", "--algorithm", "cc-lucb"]
     outcome = CliRunner().invoke(main, arguments, env={"LOST_RECORD": str(path)})
     assert outcome.exit_code == 1
-    lines = [line for line in outcome.stderr.splitlines() if line.startswith("topalpha: path must stay where it is")]
-    assert len(lines) >= 1
-    assert "Traceback" not in outcome.output
+    assert outcome.stderr == "", "logged, not said twice"
+    assert [record.getMessage()[:59] for record in caplog.records if record.levelname == "WARNING"] == [
+        "topalpha: path must stay where it is while a search is reco"
+    ]
     assert "The search ended because the file that it was recorded in was lost." in outcome.stdout.replace("\n", " ")
     assert verify(tmp_path / "searches-saved.db").reason == "lost"
 

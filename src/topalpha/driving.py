@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from topalpha.execution import Calls, PullFailed, arun, open_executor, run
 from topalpha.identity import likeness
 from topalpha.models import reward_model
@@ -85,17 +87,24 @@ def begin(
 def given_to(calls: Calls) -> dict[str, str]:
     """Which lists a search is begun with: going on with others would certify what nobody evaluated."""
     found = {} if calls.items is None else {"items": likeness(calls.items)}
-    return found | ({"draw": likeness(calls.draw)} if calls.pool else {})
+    # A sequence that makes its entries when asked, as a grid of settings does, may be far too long to be gone through.
+    listed = isinstance(calls.draw, list | tuple | range | np.ndarray)
+    return found | ({"draw": likeness(calls.draw)} if listed else {})
 
 
 def _same_lists(session: Session, calls: Calls) -> None:
-    """Raise unless candidates and items are those that the search was begun with; earlier files know few of them."""
+    """Raise unless candidates and items are those that the search was begun with.
+
+    What the file does not say of all candidates of a list, as those of earlier versions do not, is held against the
+    candidates that were drawn.
+    """
     record = session.record
-    kept = {} if record is None else record.config.get("given", {})
-    if kept:
-        for part, value in given_to(calls).items():
-            require(kept.get(part) == value, part, "be those that were recorded, to be resumed", "others")
-    elif record is not None and calls.pool:
+    if record is None:
+        return
+    kept = record.config.get("given", {})
+    for part, value in given_to(calls).items() if kept else ():
+        require(kept.get(part, value) == value, part, "be those that were recorded, to be resumed", "others")
+    if calls.pool and "draw" not in kept:
         for arm, raw in enumerate(record.remembered().arms):
             same = isinstance(raw, bytes) or quoted(raw) == legible(calls.candidate(arm))
             require(same, "draw", "be the candidates that were recorded, to be resumed", "others")

@@ -164,7 +164,7 @@ def _deliver(json_target: str | None, start: Callable[[], Result]) -> int:
                 except RecordLost as error:
                     if error.result is None:
                         raise
-                    complain(str(error))
+                    # It was said when it was noticed, while pulls may still have been under way.
                     result, code = error.result, FAILED
         except PullFailed as error:
             complain(str(error))
