@@ -214,7 +214,7 @@ def test_a_search_is_not_shown_twice(path, always, monkeypatch):
     taken = []
     monkeypatch.setattr("topalpha.snapshots.Snapshots.take", lambda self, **how: taken.append(how))
     search(lambda: 1, lambda candidate: 1.0, alpha=0.3, epsilon=0.3, delta=0.2, storage=path, progress="none")
-    assert taken == []
+    assert taken == [{"last": True}]
     assert read(path).snapshot
 
 

@@ -103,7 +103,7 @@ def test_a_file_that_lacks_a_table_is_refused(path):
     without_tables(path)
     before = contents(path)
     for call in (names, read, Storage):
-        with pytest.raises(StorageError, match=r"path must be .* \(no such table: searches\)"):
+        with pytest.raises(StorageError, match=r"path must be .* \(no table 'searches'\)"):
             call(path)
     assert path.read_bytes() == before[path.name]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -137,8 +137,12 @@ def certify(
     actions: Iterable[tuple[int, str]] = (),
     digest: str | None = None,
     version: str = __version__,
+    quote: Callable[[Any], Any] = legible,
 ) -> Certificate:
-    """The certificate of a search as it stands; ``actions`` are what was done about each failed pull, by its order."""
+    """The certificate of a search as it stands; ``actions`` are what was done about each failed pull, by its order.
+
+    ``quote`` makes of a candidate what the certificate says about it.
+    """
     choice("reason", reason, REASONS)
     stopped = "not be 'stopped' before the stopping rule is met, nor anything else after it"
     require((reason == "stopped") == search.stopped, "reason", stopped, reason)
@@ -156,7 +160,7 @@ def certify(
     certificate = Certificate(
         statement="",
         arm=arm,
-        candidate=legible(candidates[arm]) if arm < len(candidates) else None,
+        candidate=quote(candidates[arm]) if arm < len(candidates) else None,
         selection=tuple(search.selection) if search.stopped else (arm,),
         alpha=task.alpha,
         epsilon=task.epsilon,

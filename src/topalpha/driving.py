@@ -10,7 +10,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from topalpha.execution import Calls, PullFailed, arun, open_executor, run
+from topalpha.identity import likeness
 from topalpha.models import reward_model
 from topalpha.progress import LOGGER, Reporter
 from topalpha.result import Result
@@ -18,9 +21,10 @@ from topalpha.rewards import RewardModel
 from topalpha.running import Running, Watch
 from topalpha.session import Session
 from topalpha.snapshots import PERIOD
-from topalpha.storage import StorageError
+from topalpha.storage import RecordLost, StorageError
 from topalpha.task import Task
 from topalpha.validate import require
+from topalpha.wording import legible, quoted
 
 Draw = Callable[..., Any] | Sequence[Any]
 
@@ -73,8 +77,37 @@ def begin(
 ) -> tuple[Session, Calls]:
     """A session that has not begun, and what evaluates its pulls; ``asked`` is what :func:`prepare` takes."""
     task, calls = prepare(draw, pull, **asked)
-    session = Session.start(task, storage, name, pickle=pickle, durable=durable, interval=interval, code=code)
+    given = None if storage is None else given_to(calls)
+    session = Session.start(
+        task, storage, name, pickle=pickle, durable=durable, interval=interval, code=code, given=given
+    )
     return session, calls
+
+
+def given_to(calls: Calls) -> dict[str, str]:
+    """Which lists a search is begun with: going on with others would certify what nobody evaluated."""
+    found = {} if calls.items is None else {"items": likeness(calls.items)}
+    # A sequence that makes its entries when asked, as a grid of settings does, may be far too long to be gone through.
+    listed = isinstance(calls.draw, list | tuple | range | np.ndarray)
+    return found | ({"draw": likeness(calls.draw)} if listed else {})
+
+
+def _same_lists(session: Session, calls: Calls) -> None:
+    """Raise unless candidates and items are those that the search was begun with.
+
+    What the file does not say of all candidates of a list, as those of earlier versions do not, is held against the
+    candidates that were drawn.
+    """
+    record = session.record
+    if record is None:
+        return
+    kept = record.config.get("given", {})
+    for part, value in given_to(calls).items() if kept else ():
+        require(kept.get(part, value) == value, part, "be those that were recorded, to be resumed", "others")
+    if calls.pool and "draw" not in kept:
+        for arm, raw in enumerate(record.remembered().arms):
+            same = isinstance(raw, bytes) or quoted(raw) == legible(calls.candidate(arm))
+            require(same, "draw", "be the candidates that were recorded, to be resumed", "others")
 
 
 def proceed(
@@ -95,6 +128,7 @@ def proceed(
         size = 0 if items is None else len(items)
         require(calls.pool == task.pool, "draw", f"give {task.pool or 'an endless number of'} candidates", calls.pool)
         require(size == task.items, "items", f"be {task.items or 'none'}, as recorded", size)
+        _same_lists(session, calls)
     except ValueError:
         session.close()
         raise
@@ -109,7 +143,7 @@ def finish(session: Session, calls: Calls, how: Running) -> Result:
             terms = _terms(session, calls, how, watch)
             reason = run(session, calls, executor=executor, notice=watch, **terms)
         watch.last()
-    return _result(session, reason)
+    return _told(session, _result(session, reason))
 
 
 async def afinish(session: Session, calls: Calls, how: Running) -> Result:
@@ -126,7 +160,7 @@ async def afinish(session: Session, calls: Calls, how: Running) -> Result:
             **terms,
         )
         watch.last()
-    return _result(session, reason)
+    return _told(session, _result(session, reason))
 
 
 def _watch(session: Session, how: Running, show: Callable[..., None]) -> Watch:
@@ -170,8 +204,10 @@ def _accounted(session: Session) -> Iterator[None]:
     """Whatever ends the session early, what is proved by then is written down, and goes with the error."""
     try:
         yield
-    except StorageError:
-        raise  # there is nothing to write to
+    except StorageError as error:  # there is nothing to write to
+        if isinstance(error, RecordLost) and session.history.t > 0:
+            error.add_note(f"What is proved all the same: {session.result.statement}")
+        raise
     except BaseException as error:
         if session.history.t > 0 and not isinstance(error, GeneratorExit):
             cancelled = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
@@ -181,6 +217,8 @@ def _accounted(session: Session) -> Iterator[None]:
                 if isinstance(error, PullFailed):
                     error.result = result
                 LOGGER.debug("topalpha: ended by %r; %s", error, result.statement)
+        if (loss := _loss(session)) is not None:
+            error.add_note(str(loss))
         raise
 
 
@@ -206,8 +244,23 @@ def _terms(session: Session, calls: Calls, how: Running, watch: Watch) -> dict[s
     }
 
 
+def _loss(session: Session) -> RecordLost | None:
+    return None if session.record is None else session.record.loss
+
+
+def _told(session: Session, result: Result) -> Result:
+    """The result, if it is where it was to be; where it had to be saved elsewhere, that is an error with a result."""
+    if (loss := _loss(session)) is not None:
+        loss.result = result
+        loss.add_note(f"What is proved all the same: {result.statement}")
+        raise loss
+    return result
+
+
 def _result(session: Session, reason: str) -> Result:
     """The result, with its certificate, written down."""
+    if session.history.t == 0 and (loss := _loss(session)) is not None:
+        raise loss
     if session.history.t == 0 and reason == "interrupted":
         raise KeyboardInterrupt
     require(session.history.t > 0, "budget", "leave time for one reward at least", reason)

@@ -138,7 +138,7 @@ def resume(
     path, name
         The file, and which search in it if there are several.
     draw, pull, items
-        What the search was begun with; see :func:`search`.
+        What the search was begun with; see :func:`search`. Other items, or other candidates of a list, are refused.
     allow_pickle
         Whether candidates that were pickled may be loaded: only from a file that you trust.
     durable, interval

@@ -13,6 +13,9 @@ from topalpha.session import Session
 from topalpha.snapshots import PERIOD, Snapshots
 from topalpha.storage import CONTINUE, PAUSE, STOP
 
+#: The reason to end when the file was lost that the search is recorded in.
+LOST = "lost"
+
 #: What is proved may take long to find where arms are many: this part of the time is spent on it, no more.
 PROVING = 0.1
 
@@ -103,14 +106,18 @@ class Watch:
         self._show = show
         self._next = time.monotonic() + PERIOD
         self._ending = False
-        session.snapshots = None  # they are taken here
+        session.watched = True  # figures are shown here
         read = session.record is not None or bool(running.callbacks)
         self.snapshots = Snapshots(session, session.record, PROVING, curve=read)
         self.snapshots.next_proof = self._next
+        if session.record is not None:
+            session.snapshots = self.snapshots  # for the last ones
 
     def __call__(self) -> str | None:
         """Do what is due; a reason to end, if someone asked for that."""
         now = time.monotonic()
+        if self.session.record is not None and self.session.record.loss is not None:
+            return LOST
         # Something can be said after the first reward, not before it: until then an end has to wait.
         if self._ending and self.session.history.t > 0:
             return "message"
@@ -119,6 +126,8 @@ class Watch:
         self._next = now + PERIOD
         before = self.paused
         self.obey()
+        if self.session.record is not None and self.session.record.loss is not None:
+            return LOST
         if self.session.history.t > 0:
             # Whoever paused it sees that at once, and what is proved the next time, however rarely that is computed.
             self.look(now, quick=self.paused != before)

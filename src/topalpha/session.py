@@ -9,15 +9,18 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from topalpha import __version__
+from topalpha.agreement import Refuted, borne_out
 from topalpha.ask_tell import Pull, Search
 from topalpha.certificate import Certificate, certify
 from topalpha.replay import fingerprint, replay
 from topalpha.snapshots import Snapshots
+from topalpha.storage import StorageError
 from topalpha.task import Task
 from topalpha.validate import file_name, require
+from topalpha.wording import quoted
 
 if TYPE_CHECKING:
-    from topalpha.storage import Record, Recording, Storage
+    from topalpha.storage import Record, Recording, RecordLost, Storage
 
 #: How a search in a file stands while someone works on it.
 RUNNING = "running"
@@ -27,7 +30,9 @@ class Session(Search):
     """A search made from a :class:`Task`; in a file, if it was started with one.
 
     In a file it also leaves its figures, about twice a second while rewards are told, for ``topalpha show`` and the
-    dashboard. Messages that others post to it are for whoever drives it to obey.
+    dashboard. Messages that others post to it are for whoever drives it to obey. If the file is removed, moved or
+    damaged meanwhile, all of it is saved in another one, where the session goes on: :meth:`tell` or :meth:`finish`
+    raises :class:`topalpha.storage.RecordLost`, once, which says where. What was told then counts all the same.
 
     Parameters
     ----------
@@ -59,6 +64,9 @@ class Session(Search):
         self.record = record
         #: What takes snapshots at :meth:`tell`; None without a file, or where whoever drives the search takes them.
         self.snapshots: Snapshots | None = None
+        #: Whether someone else takes the snapshots, and says so if the file is lost.
+        self.watched = False
+        self._said: RecordLost | None = None
         #: Which version of the package began it.
         self.version = version
         #: By arm, as far as :meth:`keep` was told.
@@ -78,8 +86,12 @@ class Session(Search):
         durable: str = "process",
         interval: float = 0.0,
         code: Mapping[str, Any] | None = None,
+        given: Mapping[str, str] | None = None,
     ) -> Session:
-        """A new search, in a file if ``storage`` names one (several may share a file, under different names)."""
+        """A new search, in a file if ``storage`` names one (several may share a file, under different names).
+
+        ``given`` says what it was begun with, as :func:`topalpha.identity.likeness` does, for when it is resumed.
+        """
         if storage is None:
             return cls(task)
         from topalpha.storage import Storage
@@ -88,6 +100,7 @@ class Session(Search):
         with ExitStack() as stack:
             store: Storage = stack.enter_context(Storage(storage, durable=durable, interval=interval))
             config = {"task": task.to_dict(), "version": __version__, "code": None if code is None else dict(code)}
+            config |= {"given": dict(given)} if given else {}
             session = cls(task)
             session._write_to(store.create(name, config, pickle=pickle))
             session._stack = stack.pop_all()
@@ -103,7 +116,11 @@ class Session(Search):
         durable: str = "process",
         interval: float = 0.0,
     ) -> Session:
-        """The search in this file, where it was: replayed, and ready for more. A finished one stays as it is."""
+        """The search in this file, where it was: replayed, and ready for more. A finished one stays as it is.
+
+        A certificate that the record does not bear out is refused, as :func:`topalpha.verify` does: to go on would
+        replace it.
+        """
         from topalpha.storage import Storage, read
 
         read(path, name, log=False)  # a file that is not there is not to be created
@@ -112,6 +129,7 @@ class Session(Search):
             record = store.open(name)
             recording = record.recording()
             session = cls.replayed(recording, allow_pickle)
+            session._check(recording)
             session._write_to(record)
             if recording.status not in ("stopped", RUNNING):
                 record.finish(RUNNING, None)
@@ -124,10 +142,15 @@ class Session(Search):
 
         With None for ``allow_pickle`` pickled candidates are left as they are, bytes.
         """
-        session = cls(recorded_task(recording.config), version=recording.config["version"])
-        session.candidates = recording.candidates(allow_pickle)
-        session.actions = [(failure.order, failure.action) for failure in recording.failures]
-        replay(recording, session)
+        try:
+            session = cls(recorded_task(recording.config), version=recording.config["version"])
+            session.candidates = recording.candidates(allow_pickle)
+            session.actions = [(failure.order, failure.action) for failure in recording.failures]
+            replay(recording, session)
+        except ValueError:
+            raise
+        except Exception as error:  # a record that was altered, or a pickle in it, can fail in any way
+            raise StorageError(f"record must replay, got {type(error).__name__}: {error}") from error
         return session
 
     def __enter__(self) -> Session:
@@ -143,10 +166,12 @@ class Session(Search):
     def tell(self, pull: Pull, reward: float) -> None:  # noqa: D102 - as in Search
         super().tell(pull, reward)
         self._show()
+        self._speak()
 
     def tell_many(self, rewards: Iterable[tuple[Pull, float]]) -> None:  # noqa: D102 - as in Search
         super().tell_many(rewards)
         self._show()
+        self._speak()
 
     def keep(self, arm: int, candidate: Any) -> None:
         """Remember the candidate of the next arm, before its first reward is told."""
@@ -167,22 +192,48 @@ class Session(Search):
         """What is proved now; ``reason`` says why the search ended, if it did not stop by itself."""
         require(self.history.t > 0, "certificate", "be read after the first reward", self.history.t)
         reason = "stopped" if self.stopped else RUNNING if reason is None else reason
-        digest = None if self.record is None else fingerprint(self.record.recording())
-        return certify(self, self.task, reason, self.candidates, self.actions, digest, self.version)
+        if self.record is None:
+            return certify(self, self.task, reason, self.candidates, self.actions, version=self.version)
+        self.record.commit()
+        written = self.record.remembered()
+        digest = fingerprint(written)
+        return certify(self, self.task, reason, written.arms, self.actions, digest, self.version, quote=quoted)
 
     def finish(self, reason: str) -> Certificate:
-        """The certificate at the end, written down if there is a file."""
+        """The certificate at the end, written down if there is a file, which is then read from its beginning."""
         certificate = self.certificate(reason)
         if self.snapshots is not None:
             self.snapshots.take(last=True)
         if self.record is not None:
             self.record.finish(certificate.reason, certificate.to_dict())
+            self.record.read_back()
+        self._speak()
         return certificate
+
+    def _check(self, recording: Recording) -> None:
+        """Raise if the record ended with a certificate that it does not bear out."""
+        if recording.certificate is None:
+            return
+        # Of one that ended early the certificate is withdrawn; it may quote a candidate as a pull had changed it.
+        whole = recording.status == "stopped"
+        try:
+            borne_out(recording, recording.certificate, self, self.task, self.actions, self.version, candidate=whole)
+        except Refuted as error:
+            raise Refuted(f"certificate must be borne out to be resumed from, got one that is not: {error}") from error
 
     def _show(self) -> None:
         """A snapshot, where one is due."""
-        if self.snapshots is not None and time.monotonic() >= self.snapshots.due and not self.stopped:
+        if self.watched or self.stopped:
+            return
+        if self.snapshots is not None and time.monotonic() >= self.snapshots.due:
             self.snapshots.take()
+
+    def _speak(self) -> None:
+        """Say once that the file was lost, and where all of it is, to whoever drives the search by hand."""
+        loss = None if self.record is None else self.record.loss
+        if loss is not None and loss is not self._said and not self.watched:
+            self._said = loss
+            raise loss
 
     def _write_to(self, record: Record) -> None:
         """Write everything down from now on."""
@@ -199,6 +250,6 @@ def recorded_task(config: Mapping[str, Any]) -> Task:
     Traceback (most recent call last):
     ValueError: record must be of a search for a task, got {}
     """
-    known = set(config) == {"task", "version", "code"} and isinstance(config["task"], Mapping)
+    known = set(config) - {"given"} == {"task", "version", "code"} and isinstance(config["task"], Mapping)
     require(known, "record", "be of a search for a task", config)
     return Task.from_dict(config["task"])

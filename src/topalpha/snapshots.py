@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from topalpha.ask_tell import Search
 from topalpha.core import SUM
 from topalpha.progress import Progress, survey
+from topalpha.storage import Row
 
 if TYPE_CHECKING:
     from topalpha.storage import Record
@@ -56,6 +57,7 @@ class Snapshots:
         self._fresh = self._loaded = False
         self._seen: tuple[int, ...] = ()
         self._known: list[tuple[int, int]] = []
+        self._place: tuple[str, int] | None = None
         self._proving = 0.0
 
     def take(self, *, last: bool = False) -> None:
@@ -68,6 +70,7 @@ class Snapshots:
         now = time.monotonic()
         if last:
             self.next_proof = 0.0
+            self._known = []  # bounds may move without a reward of their own: the last figures are those of one moment
         self._proving = 0.0
         self.write(self.progress(now))
         end = time.monotonic()
@@ -97,17 +100,30 @@ class Snapshots:
         """Write down the figures of arms that changed since the last snapshot."""
         if self.record is None:
             return
-        search, history, model = self.search, self.search.history, self.search.model
-        rows: list[tuple[int, int, float | None, float, float, int]] = []
-        for arm in range(history.arms):
-            counts = (history.pulls[arm], history.pending[arm])
-            if arm < len(self._known) and self._known[arm] == counts:
-                continue
-            if counts[0]:
-                low, high = sorted((model.to_user(search.lower(arm)), model.to_user(search.upper(arm))))
-                rows.append((arm, counts[0], model.to_user(history.stats[SUM][arm] / counts[0]), low, high, counts[1]))
-            else:
-                ends = sorted((model.to_user(model.family.lowest), model.to_user(model.family.highest)))
-                rows.append((arm, 0, None, ends[0], ends[1], counts[1]))
-        self.record.snapshot(rows, progress.to_dict())
-        self._known = [(history.pulls[arm], history.pending[arm]) for arm in range(history.arms)]
+        search, history = self.search, self.search.history
+        now = [(history.pulls[arm], history.pending[arm]) for arm in range(history.arms)]
+        known = self._known if self._place == self.record.place else []
+        changed = [arm for arm, counts in enumerate(now) if arm >= len(known) or known[arm] != counts]
+        self.record.snapshot([figures_of(search, arm) for arm in changed], progress.to_dict())
+        self._known, self._place = now, self.record.place
+
+
+def figures_of(search: Search, arm: int) -> Row:
+    """What is known about an arm now, in the caller's units.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
+    >>> search.tell_many([(pull, float(pull.arm == 1)) for pull in search.ask_many(10)])
+    >>> row = figures_of(search, 1)
+    >>> row.pulls, row.mean, row.upper
+    (1, 1.0, 1.0)
+    """
+    history, model = search.history, search.model
+    pulls, pending = history.pulls[arm], history.pending[arm]
+    if not pulls:
+        low, high = sorted((model.to_user(model.family.lowest), model.to_user(model.family.highest)))
+        return Row(arm, 0, None, low, high, pending)
+    low, high = sorted((model.to_user(search.lower(arm)), model.to_user(search.upper(arm))))
+    return Row(arm, pulls, model.to_user(history.stats[SUM][arm] / pulls), low, high, pending)

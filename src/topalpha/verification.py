@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from typing import Any
 
-from topalpha.certificate import Certificate, certify
-from topalpha.replay import fingerprint
+from topalpha.agreement import Refuted, borne_out, figures_borne_out
+from topalpha.ask_tell import Search
+from topalpha.certificate import Certificate
 from topalpha.session import Session
-from topalpha.storage import Recording, StorageError, read
-from topalpha.wording import FORMER_BOUNDS, REASONS
+from topalpha.storage import Recording, read
 
-
-class Refuted(ValueError):
-    """A certificate that the record does not bear out.
-
-    Examples
-    --------
-    >>> raise Refuted("pulls must be what the record bears out, got 10 where the record gives 11")
-    Traceback (most recent call last):
-    topalpha.verification.Refuted: pulls must be what the record bears out, got 10 where the record gives 11
-    """
+__all__ = ["Refuted", "confirmed", "verify"]
 
 
 def verify(
@@ -35,8 +25,9 @@ def verify(
     """Replay a recorded search, compute its certificate again, and return it if it is the one on record.
 
     Every ask must be what the algorithm asks for after the rewards before it; the claims, the bounds, the counts and
-    the fingerprint of the whole record must come out the same. Anything else raises :class:`Refuted`. What this cannot
-    know is whether the recorded rewards are those that the evaluations gave.
+    the fingerprint of the whole record must come out the same, and so must the figures of its last snapshot. Anything
+    else raises :class:`Refuted`. What this cannot know is whether the recorded rewards are those that the evaluations
+    gave, nor what no pull bears out: the search's name, when it was begun, and why it ended where it ended early.
 
     Parameters
     ----------
@@ -77,36 +68,9 @@ def confirmed(
     claimed = given.to_dict() if isinstance(given, Certificate) else dict(given)
     try:
         session = Session.replayed(recording, allow_pickle)
-        unseen = allow_pickle is None and any(isinstance(raw, bytes) for raw in recording.arms)
-    except StorageError as error:
+    except ValueError as error:
         raise Refuted(str(error)) from error
-    except Exception as error:  # a record that was altered can fail in any way: all of them say that it was
-        raise Refuted(f"record must replay, got {type(error).__name__}: {error}") from error
-    if session.history.t == 0:
-        raise Refuted("record must hold a reward, got none")
-    reason = str(claimed.get("reason"))
-    if reason not in REASONS:
-        raise Refuted(f"reason must be one of {', '.join(REASONS)}, got {reason!r}")
-    if (reason == "stopped") != session.stopped:
-        found = "is" if session.stopped else "is not"
-        raise Refuted(f"reason must be what the record bears out, got {reason!r}: the stopping rule {found} met")
-    if recording.status != reason:
-        raise Refuted(f"status must be the certificate's reason, {reason!r}, got {recording.status!r}")
-    digest = fingerprint(recording)
-    true = certify(
-        session, session.task, reason, session.candidates, session.actions, digest, session.version
-    ).to_dict()
-    if unseen:
-        true["candidate"] = claimed.get("candidate")
-    if FORMER_BOUNDS.get(str(claimed.get("bounds"))) == true["bounds"]:
-        true["bounds"] = claimed["bounds"]  # other words for the same bounds
-    for entry in sorted(set(true) | set(claimed)):
-        if entry not in true or entry not in claimed or _text(true[entry]) != _text(claimed[entry]):
-            shown = f"{claimed.get(entry)!r} where the record gives {true.get(entry)!r}"
-            raise Refuted(f"{entry} must be what the record bears out, got {shown}")
-    return Certificate.from_dict(true), session
-
-
-def _text(value: Any) -> str:
-    """The value as JSON writes it: a 0 for a false is a change, too."""
-    return json.dumps(value, sort_keys=True)
+    task, seen = session.task, allow_pickle is not None or not any(isinstance(raw, bytes) for raw in recording.arms)
+    true = borne_out(recording, claimed, session, task, session.actions, session.version, candidate=seen)
+    figures_borne_out(recording, session, Search(task.design(), task.seed, model=task.model))
+    return true, session

@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topalpha.algorithms import entry
+from topalpha.confidence import WORDS
 from topalpha.core import Algorithm, Certifier, Conditional
 from topalpha.families import describe
+from topalpha.storage.encoding import PICKLED, decode
 from topalpha.task import Task
 from topalpha.theory.pool import top_size
 
 if TYPE_CHECKING:
     from topalpha.certificate import Certificate
+
+#: How many levels of lists and mappings a certificate quotes of a candidate; what lies deeper is text.
+DEEPEST = 100
 
 #: Why a search ended, in words; any other reason speaks for itself.
 REASONS = {
@@ -27,6 +32,7 @@ REASONS = {
     "interrupted": "it was interrupted",
     "failed": "a pull failed",
     "message": "it was told to end",
+    "lost": "the file that it was recorded in was lost",
     "running": "it is still running",
 }
 
@@ -62,19 +68,44 @@ def legible(candidate: Any) -> Any:
     >>> legible({"rate": 0.1, "shape": (2, 3), "kind": object()})
     {'rate': 0.1, 'shape': [2, 3], 'kind': '<object object>'}
     """
+    return _legible(candidate, DEEPEST)
+
+
+def _legible(candidate: Any, levels: int) -> Any:
     if isinstance(candidate, np.generic):
         candidate = candidate.item()
     if candidate is None or isinstance(candidate, bool | int | str):
         return candidate
     if isinstance(candidate, float) and math.isfinite(candidate):
         return candidate
-    if isinstance(candidate, Mapping) and all(isinstance(key, str) for key in candidate):
-        return {key: legible(value) for key, value in candidate.items()}
-    if isinstance(candidate, list | tuple):
-        return [legible(value) for value in candidate]
-    if isinstance(candidate, set | frozenset):
-        return sorted((legible(value) for value in candidate), key=repr)
-    return re.sub(r" at 0x[0-9a-f]+", "", repr(candidate))
+    if levels > 0:
+        if isinstance(candidate, Mapping) and all(isinstance(key, str) for key in candidate):
+            return {key: _legible(value, levels - 1) for key, value in candidate.items()}
+        if isinstance(candidate, list | tuple):
+            return [_legible(value, levels - 1) for value in candidate]
+        if isinstance(candidate, set | frozenset):
+            return sorted((_legible(value, levels - 1) for value in candidate), key=repr)
+    try:
+        return re.sub(r" at 0x[0-9a-f]+", "", repr(candidate))
+    except Exception:  # a class of the caller's may raise anything, and the search is over: nothing may be lost for it
+        return f"<{type(candidate).__qualname__} object>"
+
+
+def quoted(raw: str | bytes) -> Any:
+    """A stored candidate as a certificate quotes it: what was drawn, whatever has been done to the object since.
+
+    A pickle is loaded, and may run any code.
+
+    Examples
+    --------
+    >>> quoted('{"rate":0.1}')
+    {'rate': 0.1}
+    """
+    try:
+        candidate = decode(raw, allow_pickle=True)
+    except Exception:  # as above
+        return PICKLED
+    return legible(candidate)
 
 
 #: What certificates of earlier searches call their bounds, and what they are called now: the same bounds.
@@ -99,10 +130,37 @@ def bounds(algorithm: Any) -> str:
     """
     if not isinstance(algorithm, Certifier):
         return f"None of its own at any time: {entry(algorithm.traits.name).reference}."
-    part = getattr(algorithm, "confidence", None) or getattr(algorithm, "evidence", None)
+    part = _part(algorithm)
     if part is None:
         return f"The bounds of {entry(algorithm.traits.name).reference}."
-    return (type(part).__doc__ or "").strip().partition("\n")[0].replace("`", "")
+    return WORDS.get(type(part)) or _first_line(type(part))
+
+
+def former_bounds(algorithm: Any) -> list[str]:
+    """What certificates of earlier searches may call the same bounds.
+
+    ``python -OO`` left them without a docstring to quote.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> former_bounds(design("cc-lucb", 0.1, 0.1, 0.1))
+    ['TiltBounds(family, epsilon, upper_threshold, lower_threshold)']
+    """
+    part = _part(algorithm)
+    if part is None or not isinstance(algorithm, Certifier):
+        return []
+    now = bounds(algorithm)
+    former = [old for old, new in FORMER_BOUNDS.items() if new == now]
+    return [*former, f"{type(part).__name__}({', '.join(part._fields)})"]
+
+
+def _part(algorithm: Any) -> Any:
+    return getattr(algorithm, "confidence", None) or getattr(algorithm, "evidence", None)
+
+
+def _first_line(kind: type) -> str:
+    return (kind.__doc__ or "").strip().partition("\n")[0].replace("`", "")
 
 
 def levels(algorithm: Any) -> dict[str, float]:

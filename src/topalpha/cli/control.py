@@ -6,6 +6,7 @@ import click
 
 from topalpha.cli.program import refusals
 from topalpha.cli.records import name_option
+from topalpha.plain import plain
 from topalpha.storage import ACTIONS
 
 _DONE = {
@@ -28,4 +29,4 @@ def control(file: str, action: str, name: str | None) -> None:
 
     with refusals():
         told = tell(file, name, action)
-    click.echo(f"The search {told!r} was told: it {_DONE[action]}.")
+    click.echo(plain(f"The search {told!r} was told: it {_DONE[action]}."))

@@ -14,6 +14,7 @@ import click
 
 from topalpha.cli.program import refusals
 from topalpha.drafts import File, draft_of, refused, writable
+from topalpha.plain import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -138,7 +139,7 @@ def share(value: float) -> str:
 
 
 def escape(text: str) -> str:
-    r"""The text as it is, whatever brackets it has: those would be markup.
+    r"""The text as it is, whatever brackets it has: those would be markup. Control characters do not reach a terminal.
 
     Examples
     --------
@@ -147,4 +148,5 @@ def escape(text: str) -> str:
     """
     from rich.markup import escape as as_it_is
 
-    return as_it_is(text)
+    # Line by line: several lines may be ours.
+    return as_it_is("\n".join(plain(line) for line in text.split("\n")))

@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from topalpha.plain import plain
+
 #: Codes: a verdict that is not good, an input that is not allowed, Ctrl-C.
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 
@@ -76,10 +78,10 @@ class Program(click.Group):
             code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
             sys.stdout.flush()
         except click.ClickException as error:
-            _say(error.format_message())
+            say(error.format_message())
             code = INTERRUPTED if isinstance(error, Interrupted) else REFUSED
         except (click.Abort, KeyboardInterrupt):
-            _say("interrupted")
+            say("interrupted")
             code = INTERRUPTED
         except OSError as error:
             code = _failed(error)
@@ -89,20 +91,20 @@ class Program(click.Group):
         return code
 
 
-def _say(sentence: str) -> None:
+def say(sentence: str) -> None:
     """Say it on stderr, where that takes it: there is nowhere else."""
     with suppress(OSError):
-        click.echo(f"topalpha: {' '.join(sentence.split())}", err=True)
+        click.echo(f"topalpha: {plain(' '.join(sentence.split()))}", err=True)
 
 
 def _failed(error: OSError) -> int:
     """Say what the system did not do, and give the code."""
     if error.filename is not None:
-        _say(f"file must be one that can be used, got {error.filename!r} ({error.strerror})")
+        say(f"file must be one that can be used, got {error.filename!r} ({error.strerror})")
         return REFUSED
     # What could not be written would be tried again at the end, and fail again, with a traceback.
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if not isinstance(error, BrokenPipeError):  # its reader has gone: nothing left to say, and nobody to say it to
-        _say(f"standard output must take what is written to it, got {error.strerror or error}")
+        say(f"standard output must take what is written to it, got {error.strerror or error}")
     return FAILED

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -14,11 +13,14 @@ import click
 
 from topalpha.cli.inputs import COUNT, json_option
 from topalpha.cli.output import console, delivery, escape, written
-from topalpha.cli.program import FAILED, Refused, refusals
+from topalpha.cli.program import FAILED, Refused, refusals, say
 from topalpha.drafts import refused, writable
+from topalpha.plain import plain
 
 if TYPE_CHECKING:
     from topalpha.storage import Recording
+
+_UNVERIFIED = "Not verified: this is what the file says; `topalpha verify` computes it again from the recorded pulls."
 
 name_option = click.option("--name", help="Which search, if the file holds several.")
 
@@ -32,7 +34,7 @@ def composed(output: str, file: str, write: Callable[[], object]) -> int:
         try:
             write()
         except Refuted as error:
-            click.echo(f"topalpha: NOT verified: {error}", err=True)
+            say(f"NOT verified: {error}")
             return FAILED
         except ImportError as error:
             raise Refused(str(error)) from error
@@ -65,6 +67,7 @@ def show(file: str, name: str | None, arms: int, json_target: str | None) -> Non
 
 def _summary(one: Recording) -> dict[str, Any]:
     return {
+        "verified": False,
         "name": one.name,
         "status": one.status,
         "created": one.created,
@@ -79,15 +82,18 @@ def _describe(one: Recording, arms: int) -> None:
     from rich.table import Table
 
     page = console()
-    progress = one.progress or {}
-    spent = f"{progress['pulls']:,} pulls of {progress['arms']:,} candidates" if progress else "no pulls yet"
+    progress, task = one.progress or {}, one.config.get("task")
+    spent = (
+        f"{_count(progress, 'pulls')} pulls of {_count(progress, 'arms')} candidates" if progress else "no pulls yet"
+    )
     status = "paused" if one.status == "running" and progress.get("paused") else one.status
-    page.print(f"[bold]{escape(one.name)}[/bold]: {escape(status)}, {spent}, begun {one.created}")
+    page.print(f"[bold]{escape(one.name)}[/bold]: {escape(status)}, {spent}, begun {escape(one.created)}")
     if one.certificate is not None:
-        page.print(escape(str(one.certificate["statement"])))
+        page.print(escape(str(one.certificate.get("statement"))))
     if not arms or not one.snapshot:
+        page.print(_UNVERIFIED)
         return
-    if one.config.get("task", {}).get("minimise"):
+    if isinstance(task, Mapping) and task.get("minimise"):
         rows = sorted(one.snapshot, key=lambda row: (row.mean is None, row.mean or 0.0, row.upper))
     else:
         rows = sorted(one.snapshot, key=lambda row: (row.mean is None, -(row.mean or 0.0), -row.lower))
@@ -99,6 +105,12 @@ def _describe(one: Recording, arms: int) -> None:
         table.add_row(str(row.arm), f"{row.pulls:,}", mean, f"{row.lower:.4g}", f"{row.upper:.4g}", str(row.pending))
     page.print(table)
     page.print("Lower and upper are the bounds that the algorithm compares, each at a level of its own.")
+    page.print(_UNVERIFIED)
+
+
+def _count(progress: Mapping[str, Any], name: str) -> str:
+    found = progress.get(name)
+    return f"{found:,}" if isinstance(found, int) else "an unknown number of"
 
 
 @click.command()
@@ -119,12 +131,16 @@ def verify(file: str, name: str | None, certificate: str | None, allow_pickle: b
             with refusals(), _let(Refuted):
                 proved = check(file, name, claimed, allow_pickle=allow_pickle)
         except _Passed as passed:
-            click.echo(f"topalpha: NOT verified: {passed}", err=True)
+            say(f"NOT verified: {passed}")
             deliver({"verified": False, "reason": str(passed)})
             return FAILED
-        deliver({"verified": True, "certificate": proved.to_dict()})
+        unsure = ["name", "created", *([] if proved.reason == "stopped" else ["reason"])]
+        deliver({"verified": True, "certificate": proved.to_dict(), "not_verified": unsure})
     if json_target != "-":
-        console().print(f"Verified: {proved.pulls:,} pulls replayed.\n[bold]{escape(proved.statement)}[/bold]")
+        page = console()
+        page.print(f"Verified: {proved.pulls:,} pulls replayed.\n[bold]{escape(proved.statement)}[/bold]")
+        ended = "" if proved.reason == "stopped" else ", and why it ended"
+        page.print(f"Not verified, for no pull bears them out: the search's name, when it was begun{ended}.")
     return 0
 
 
@@ -141,8 +157,10 @@ def _let(kind: type[ValueError]) -> Iterator[None]:
 
 
 def _certificate(path: str) -> dict[str, Any]:
+    from topalpha.storage.encoding import from_json
+
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        found = from_json(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ValueError(f"certificate must be a file with a JSON object, got {path!r} ({error})") from None
     if isinstance(found, dict) and isinstance(found.get("certificate"), dict):
@@ -165,6 +183,8 @@ def export(file: str, name: str | None, target: str, what: str) -> None:
         with refusals():
             recording = read(file, name)
         rows = _pulls(recording) if what == "pulls" else _arms(recording)
+        if stream.isatty():
+            rows = ([plain(str(cell)) for cell in row] for row in rows)
         csv.writer(stream, lineterminator="\n").writerows(rows)
 
 

@@ -15,7 +15,7 @@ import click
 from topalpha.cli import inputs
 from topalpha.cli.code import locate, sibling
 from topalpha.cli.output import console, delivery, escape
-from topalpha.cli.program import FAILED, INTERRUPTED, refusals
+from topalpha.cli.program import FAILED, INTERRUPTED, refusals, say
 from topalpha.validate import require
 
 if TYPE_CHECKING:
@@ -151,6 +151,7 @@ def _list(path: str, name: str) -> list[Any]:
 def _deliver(json_target: str | None, start: Callable[[], Result], *spared: str | None) -> int:
     """Run a search, and say what came of it; the JSON is none of the files that are ``spared``."""
     from topalpha.execution import PullFailed
+    from topalpha.storage import RecordLost
 
     logging.basicConfig(format="%(message)s")
     logging.getLogger("topalpha").setLevel(logging.INFO)
@@ -158,9 +159,15 @@ def _deliver(json_target: str | None, start: Callable[[], Result], *spared: str 
     with delivery(json_target, *spared) as deliver:
         try:
             with refusals():
-                result = start()
+                try:
+                    result = start()
+                except RecordLost as error:
+                    if error.result is None:
+                        raise
+                    # It was said when it was noticed, while pulls may still have been under way.
+                    result, code = error.result, FAILED
         except PullFailed as error:
-            click.echo(f"topalpha: {' '.join(str(error).split())}", err=True)
+            say(str(error))
             if error.result is None:
                 return FAILED
             result, code = error.result, FAILED

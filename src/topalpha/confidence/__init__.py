@@ -13,7 +13,21 @@ from topalpha.families import LowVariance, Normal, PassFail, describe
 from topalpha.rewards import EvidenceFamily, RewardFamily, RewardModel
 from topalpha.validate import choice, require
 
-__all__ = ["ConfidenceBounds", "JointEvidence", "bounds_for", "evidence_for"]
+__all__ = ["WORDS", "ConfidenceBounds", "JointEvidence", "bounds_for", "evidence_for"]
+
+#: What certificates call them; not the docstrings, which ``python -OO`` leaves out: the same words must come out.
+WORDS: dict[type, str] = {
+    TiltBounds: "Running bounds from tilt mixtures with the grid for epsilon.",
+    ConjugateBounds: "Running bounds from the family's conjugate mixture.",
+    BernsteinBounds: "Running bounds that learn the variance, with the gaps for epsilon; no mean is above highest.",
+    StudentBounds: "Running bounds of the mean of normal rewards with an unknown variance.",
+    WithoutReplacementBounds: (
+        "Running bounds of a score on a test set drawn without replacement, with the shifts for epsilon."
+    ),
+    GapEvidence: "Likelihood ratios against every mean, with the grid for epsilon; threshold is ln(1/delta_u).",
+    BernsteinEvidence: "Evidence that learns the variance, with the gaps for epsilon; threshold is ln(1/delta_u).",
+    ShiftEvidence: "Evidence about a score on a test set drawn without replacement; threshold is ln(1/delta_u).",
+}
 
 
 def bounds_for(

@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
+from topalpha.plain import plain
 from topalpha.standing import Standing
 from topalpha.wording import REASONS
-
-#: Marks that turn the direction of all text after them, beside the controls that no XML may hold.
-_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
-
-def plain(text: str) -> str:
-    r"""Text that may stand in any picture and page: signs that are no text are replaced, and white space is spaces.
-
-    Examples
-    --------
-    >>> print(plain("a\x01b\n c\u202ed"))
-    a�b c�d
-    """
-    return "".join("\ufffd" if _is_no_text(sign) else sign for sign in " ".join(text.split()))
-
-
-def _is_no_text(sign: str) -> bool:
-    # Controls, lone surrogates, and code points that are no characters.
-    return sign in _TURNING or unicodedata.category(sign) in ("Cc", "Cs") or ord(sign) & 0xFFFE == 0xFFFE
 
 
 def named(now: Standing) -> str:
@@ -111,7 +92,7 @@ def line(now: Standing) -> str:
 
 
 def of_status(now: Standing) -> str:
-    """Why the search ended, in words.
+    """Why the search ended, in words; where a file alone says so, that this is not verified.
 
     Examples
     --------
@@ -120,7 +101,8 @@ def of_status(now: Standing) -> str:
     >>> of_status(standing(Search(design("cc-lucb", 0.3, 0.3, 0.2))))
     'it is still running'
     """
-    return REASONS.get(now.status, now.status)
+    unsure = now.name is not None and now.status not in ("stopped", "running")
+    return plain(REASONS.get(now.status, now.status)) + (" (not verified)" if unsure else "")
 
 
 def rewards(now: Standing) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from topalpha import __version__
 from topalpha.drafts import draft_of
-from topalpha.figures.words import plain
+from topalpha.plain import plain
 from topalpha.report import words
 from topalpha.report.contents import as_text, clipped, gather
 from topalpha.validate import whole

@@ -32,6 +32,13 @@ def headline(contents: Contents) -> str:
     return f"The search {'is paused' if contents.paused else 'has not ended'}. {proved}"
 
 
+def unverified(contents: Contents) -> str:
+    """What no pull bears out, and stands on the page as the file says it."""
+    early = contents.ended and contents.certificate is not None and contents.certificate.reason != "stopped"
+    also = ", and why it ended" if early else ", and its last sign of life" if contents.updated else ""
+    return f"Not verified, for no pull bears them out: the search’s name, when it was begun{also}."
+
+
 def share(value: float) -> str:
     """A probability as a percentage.
 

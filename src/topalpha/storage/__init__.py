@@ -20,7 +20,7 @@ Examples
 """
 
 from topalpha.storage.commands import ACTIONS, CONTINUE, PAUSE, STOP, control
-from topalpha.storage.errors import StorageError
+from topalpha.storage.errors import RecordLost, StorageError
 from topalpha.storage.overview import Overview, candidates, listing, stamp
 from topalpha.storage.record import Record
 from topalpha.storage.recording import Failure, Recording, Row, holds, names, read
@@ -34,6 +34,7 @@ __all__ = [
     "Failure",
     "Overview",
     "Record",
+    "RecordLost",
     "Recording",
     "Row",
     "Storage",

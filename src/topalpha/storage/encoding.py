@@ -35,6 +35,36 @@ def to_json(name: str, value: Any, otherwise: str = "") -> str:
     return text
 
 
+def from_json(text: str) -> Any:
+    """What JSON stands for, as :func:`to_json` writes it: no name twice in a mapping, and nothing but finite numbers.
+
+    Examples
+    --------
+    >>> from_json('{"rate":0.1}')
+    {'rate': 0.1}
+    >>> from_json('{"rate":0.1,"rate":0.9}')
+    Traceback (most recent call last):
+    ValueError: a mapping must name 'rate' once, got it twice
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError("JSON must not be nested so deeply") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in found if names.count(name) > 1)
+        raise ValueError(f"a mapping must name {twice!r} once, got it twice")
+    return found
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"a number must be finite, got {text}")
+
+
 def settings(name: str, value: Mapping[str, Any]) -> str:
     """A mapping as JSON, under the same condition.
 
@@ -74,6 +104,17 @@ def encode(candidate: Any, pickled: bool) -> str | bytes:
         raise ValueError(f"candidate must be something that pickle can store, got {candidate!r} ({error})") from error
 
 
+def clip(text: str, most: int = 60) -> str:
+    """The text, or its beginning, for an error.
+
+    Examples
+    --------
+    >>> clip("abcdef", 3)
+    'abc…'
+    """
+    return text if len(text) <= most else text[:most] + "…"
+
+
 def shown(raw: str | None) -> str:
     r"""A stored candidate for people to read: its JSON with characters in place of their numbers; no pickle is loaded.
 
@@ -87,8 +128,8 @@ def shown(raw: str | None) -> str:
     if "\\u" not in raw:
         return raw
     try:
-        return legible(json.dumps(json.loads(raw), ensure_ascii=False, separators=(",", ":")))
-    except ValueError:  # then it is shown as it is
+        return legible(json.dumps(from_json(raw), ensure_ascii=False, separators=(",", ":")))
+    except (ValueError, RecursionError):  # then it is shown as it is
         return raw
 
 
@@ -104,7 +145,10 @@ def decode(raw: str | bytes, allow_pickle: bool) -> Any:
     ValueError: allow_pickle must be True to load pickled candidates, which can run any code, got False
     """
     if isinstance(raw, str):
-        return json.loads(raw)
+        try:
+            return from_json(raw)
+        except ValueError as error:
+            raise ValueError(f"candidate must be JSON, got {clip(raw)!r} ({error})") from None
     require(allow_pickle is True, "allow_pickle", "be True to load pickled candidates, which can run any code", False)
     return pickle.loads(raw)
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import sqlite3
+from typing import Any
+
+from topalpha.plain import plain
 
 ROOM = "have room left on its disk"
 WRITABLE = "be writable, and so its directory"
@@ -52,6 +55,33 @@ class StorageError(ValueError):
     """
 
 
+class RecordLost(StorageError):
+    """A file that was removed, moved, cut or overwritten while a search was recorded in it.
+
+    Attributes
+    ----------
+    saved
+        Where all that was known was saved; None if it could not be.
+    result
+        What is proved all the same, where whoever ran the search can say.
+
+    Examples
+    --------
+    >>> str(RecordLost("one.db", "it is gone", "one-saved.db"))
+    "path must stay where it is while a search is recorded in it, got 'one.db' (it is gone); all of the search is saved
+    in 'one-saved.db', to be resumed from there"
+    """
+
+    def __init__(self, path: str, found: str, saved: str | None = None, trouble: str = "") -> None:
+        self.saved = saved
+        self.result: Any = None
+        where = f"all of the search is saved in {saved!r}, to be resumed from there"
+        super().__init__(
+            f"path must stay where it is while a search is recorded in it, got {path!r} ({plain(found)}); "
+            + (f"the search could not be saved elsewhere: {trouble}" if saved is None else where)
+        )
+
+
 def refusal(condition: str, path: str, detail: str = "") -> StorageError:
     """The error that says what must hold for the file, and what does not.
 
@@ -60,7 +90,7 @@ def refusal(condition: str, path: str, detail: str = "") -> StorageError:
     >>> str(refusal("exist", "nowhere.db"))
     "path must exist, got 'nowhere.db'"
     """
-    return StorageError(f"path must {condition}, got {path!r}" + (f" ({detail})" if detail else ""))
+    return StorageError(f"path must {condition}, got {path!r}" + (f" ({plain(detail)})" if detail else ""))
 
 
 def explained(path: str, error: sqlite3.Error | OSError | UnicodeDecodeError) -> StorageError:

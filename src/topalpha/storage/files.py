@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from topalpha.drafts import draft_of
 from topalpha.places import COMPANIONS, SMALLEST, address, is_database, look
 from topalpha.storage.errors import BROKEN, SOUND, StorageError, explained, refusal
-from topalpha.storage.schema import APPLICATION, OLDEST_SQLITE, VERSION, image
+from topalpha.storage.schema import APPLICATION, CONTENTS, OLDEST_SQLITE, VERSION, contents, image
 from topalpha.validate import file_name
 
 Answer = TypeVar("Answer")
@@ -105,6 +105,8 @@ def consult(path: str, work: Callable[[sqlite3.Connection], Answer]) -> Answer:
             with closing(connect(path, "mode=ro&immutable=1" if quiet else "mode=ro")) as connection:
                 connection.execute("PRAGMA temp_store = MEMORY")
                 connection.execute("BEGIN")
+                if work is not _signature:
+                    unaltered(connection, path)
                 answer = work(connection)
         except BROKEN as error:
             failure = explained(path, error)
@@ -118,6 +120,25 @@ def consult(path: str, work: Callable[[sqlite3.Connection], Answer]) -> Answer:
         if _state(path) == before:
             break
     raise failure
+
+
+def unaltered(connection: sqlite3.Connection, path: str) -> None:
+    """Raise unless the file has our tables and nothing beside them: a view or a trigger may show or do anything.
+
+    Examples
+    --------
+    >>> connection = sqlite3.connect(":memory:")
+    >>> unaltered(connection, "searches.db")
+    Traceback (most recent call last):
+    topalpha.storage.errors.StorageError: path must be an undamaged topalpha file, got 'searches.db' (no table 'arms')
+    >>> connection.close()
+    """
+    found, wanted = set(connection.execute(CONTENTS)), set(contents())
+    for kind, name, *_ in sorted(found - wanted, key=repr):
+        known = any(name == other for _, other, *_ in wanted)
+        raise refusal(SOUND, path, f"the {kind} {name!r} is {'not as it was made' if known else 'none of ours'}")
+    for kind, name, *_ in sorted(wanted - found, key=lambda row: (row[0] != "table", row[1])):
+        raise refusal(SOUND, path, f"no {kind} {name!r}")
 
 
 def inspect(path: str) -> None:
@@ -170,8 +191,8 @@ def verify(path: str) -> None:
     consult(path, check)
 
 
-def establish(path: str, row: Sequence[Any]) -> None:
-    """Put a file with one search in place: after a kill there is the whole of it or none.
+def establish(path: str, row: Sequence[Any] | None = None) -> None:
+    """Put a file in place, with the one search that the row stands for: after a kill there is the whole of it or none.
 
     A file without a search would be there for whoever resumes what exists, and could not be resumed.
 

@@ -37,7 +37,8 @@ class Pulse:
     """
 
     def __init__(self, record: Record, period: float) -> None:
-        self._path, self._search = record.place
+        self._record = record
+        self._said = False
         self._period = period
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="topalpha-pulse", daemon=True)
@@ -56,9 +57,15 @@ class Pulse:
         while not self._over.wait(self._period):
             # A connection for each: one that met trouble is of no further use, and the next time it may be over. If it
             # is not, the writer meets it at its next reward, and says so.
+            if (found := self._record.missing()) is not None:
+                if not self._said:
+                    self._said = True
+                    LOGGER.warning("topalpha: the record of the search is lost: %s; it ends after this pull", found)
+                continue
             try:
-                with closing(connect(self._path, "mode=rw")) as connection:
+                path, search = self._record.place
+                with closing(connect(path, "mode=rw")) as connection:
                     now = time.time()
-                    connection.execute(schema.STANDS, (now, self._search, now - self._period))
+                    connection.execute(schema.STANDS, (now, search, now - self._period))
             except sqlite3.Error as error:
                 LOGGER.debug("topalpha: no sign of life could be written: %s", error)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterable, Mapping
+from array import array
+from collections.abc import Callable, Iterable, Mapping
 from math import isfinite, isnan
 from operator import index
 from typing import Any
 
 from topalpha.storage import schema
 from topalpha.storage.encoding import encode, legible, settings
-from topalpha.storage.errors import BROKEN, explained
-from topalpha.storage.recording import Recording, audited, find, load, parsed
+from topalpha.storage.errors import BROKEN, RecordLost, StorageError, explained
+from topalpha.storage.files import verify
+from topalpha.storage.recording import Failure, Recording, audited, find, load, parsed, read
 from topalpha.storage.writer import Step, Writer
 from topalpha.validate import require
 
@@ -27,12 +30,17 @@ class Record:
     storage has an ``interval``. Arms, asks and rewards come in order and once: anything else is refused before it is
     written.
 
+    About once a second, when something is written or messages are taken, the file is looked at from outside. If it is
+    gone, or not what was written, all of the search is written to a new file, and what follows goes there.
+
     Attributes
     ----------
     name, config
         What it was created with.
     status, certificate
         "running" and None, until :meth:`finish`.
+    loss
+        What became of the file, if it was lost, and where all of it was saved; None otherwise.
 
     Examples
     --------
@@ -47,9 +55,13 @@ class Record:
     (1, 1, {'arm': 0})
     """
 
-    def __init__(self, writer: Writer, name: str, interval: float = 0.0) -> None:
+    def __init__(
+        self, writer: Writer, name: str, interval: float = 0.0, move: Callable[[str], None] | None = None
+    ) -> None:
         connection, path = writer.connection, writer.path
-        self._search, self.name, _, config, pickled, self.status, certificate = find(connection, path, name)
+        self._search, self.name, self.created, config, pickled, self.status, certificate = find(connection, path, name)
+        self.loss: RecordLost | None = None
+        self._move = move
         self.config = parsed(path, config)
         self.certificate = None if certificate is None else parsed(path, certificate)
         self._pickled = bool(pickled)
@@ -59,8 +71,18 @@ class Record:
         self._arms, self._asked, self._waited, self._told, self._failed = audited(connection, path, self._search)
         #: One byte per pull: whether its reward is in.
         self._is_told = bytearray(self._asked)
-        for (order,) in connection.execute(schema.TOLD, (self._search,)):
+        # All of it in memory, too: the file may be lost.
+        self._stored: list[str | bytes] = [raw for (raw,) in connection.execute(schema.ARMS, (self._search,))]
+        self._arm_of, self._after_of, self._orders, self._rewards = array("q"), array("q"), array("q"), array("d")
+        for arm, after in connection.execute(schema.ASKS, (self._search,)):
+            self._arm_of.append(arm)
+            self._after_of.append(after)
+        for order, reward in connection.execute(schema.TELLS, (self._search,)):
             self._is_told[order] = 1
+            self._orders.append(order)
+            self._rewards.append(reward)
+        self._waits: list[tuple[int, int]] = connection.execute(schema.WAITS, (self._search,)).fetchall()
+        self._failures = [Failure(*row) for row in connection.execute(schema.FAILURES, (self._search,))]
         self._new_arms: list[tuple[int, int, str | bytes]] = []
         self._new_asks: list[tuple[int, int, int, int]] = []
         self._new_waits: list[tuple[int, int, int, int]] = []
@@ -86,7 +108,8 @@ class Record:
         """Keep the candidate of the next arm."""
         self._writer.check()
         require(arm == self._arms, "arm", f"be the next one, {self._arms}", arm)
-        self._new_arms.append((self._search, self._arms, encode(candidate, self._pickled)))
+        self._stored.append(encode(candidate, self._pickled))
+        self._new_arms.append((self._search, self._arms, self._stored[-1]))
         self._arms += 1
 
     def ask(self, order: int, arm: int, after: int) -> None:
@@ -97,6 +120,8 @@ class Record:
         require(0 <= arm <= LARGEST, "arm", "be an index", arm)
         require(0 <= after <= self._told, "after", f"be at most the number of rewards told, {self._told}", after)
         self._new_asks.append((self._search, order, arm, after))
+        self._arm_of.append(arm)
+        self._after_of.append(after)
         self._is_told.append(0)
         self._asked += 1
 
@@ -107,6 +132,7 @@ class Record:
         require(asked == self._asked, "asked", f"be the number of pulls asked for, {self._asked}", asked)
         require(after == self._told, "after", f"be the number of rewards told, {self._told}", after)
         self._new_waits.append((self._search, self._waited, asked, after))
+        self._waits.append((asked, after))
         self._waited += 1
 
     def tell(self, order: int, reward: float) -> None:
@@ -117,9 +143,7 @@ class Record:
             require(False, "order", "be of a pull asked for and not yet told", order)
         if not isfinite(reward):
             require(False, "reward", "be finite", reward)
-        self._new_tells.append((self._search, order, self._told, reward))
-        self._is_told[order] = 1
-        self._told += 1
+        self._add(order, reward)
         self._settle()
 
     def tell_many(self, rewards: Iterable[tuple[int, float]]) -> None:
@@ -133,9 +157,7 @@ class Record:
             require(isfinite(reward), "reward", "be finite", reward)
             seen.add(order)
         for order, reward in pairs:
-            self._new_tells.append((self._search, order, self._told, reward))
-            self._is_told[order] = 1
-            self._told += 1
+            self._add(order, reward)
         self._settle()
 
     def fail(self, order: int, after: int, reason: str, action: str) -> None:
@@ -146,6 +168,7 @@ class Record:
         require(0 <= after <= self._told, "after", f"be at most the number of rewards told, {self._told}", after)
         row = (self._search, self._failed, order, after, legible(reason), legible(action))
         self._new_failures.append(row)
+        self._failures.append(Failure(*row[2:]))
         self._failed += 1
 
     def commit(self) -> None:
@@ -156,7 +179,7 @@ class Record:
         """Note how the search stands and what it ended with; on disk when this returns."""
         text = None if certificate is None else settings("certificate", certificate)
         self._write([(schema.FINISH, [(legible(status), text, self._search)])])
-        self.status = status
+        self.status = legible(status)
         self.certificate = None if text is None else parsed(self._writer.path, text)
 
     def snapshot(
@@ -176,6 +199,7 @@ class Record:
     def take_messages(self) -> list[str]:
         """Messages that others posted and that were not taken before, oldest first."""
         self._writer.check()
+        self.look()
         waiting = self._writer.fetch(schema.MESSAGES, self._search)
         if waiting:
             self._write([(schema.HANDLED, [(self._search, number) for number, _ in waiting])])
@@ -190,11 +214,81 @@ class Record:
         except BROKEN as error:
             raise explained(self._writer.path, error) from error
 
+    def candidate(self, arm: int) -> str | bytes:
+        """The candidate of an arm as it is stored."""
+        return self._stored[arm]
+
+    def remembered(self) -> Recording:
+        """The same as :meth:`recording` without the figures, from memory: whatever has become of the file."""
+        return Recording(
+            name=self.name,
+            config=self.config,
+            status=self.status,
+            certificate=self.certificate,
+            created=self.created,
+            arms=list(self._stored),
+            asks=list(zip(self._arm_of, self._after_of, strict=True)),
+            tells=list(zip(self._orders, self._rewards, strict=True)),
+            waits=list(self._waits),
+            failures=list(self._failures),
+        )
+
+    def look(self, now: bool = False) -> None:
+        """If the file is lost, go on in a new one; looked for once a second, or ``now``."""
+        if (found := self._writer.look(now)) is not None:
+            self._elsewhere(found)
+
+    def missing(self) -> str | None:
+        """What is wrong with the file, without doing anything about it; for other threads."""
+        return self._writer.guard.finding()
+
+    def read_back(self) -> None:
+        """Read all of it from the file again, as others will; what is not as it was written is saved elsewhere."""
+        found = misread(self._writer.path, self.remembered())
+        if found is not None:
+            self._elsewhere(found)
+
+    def rows(self) -> list[Step]:
+        """All of it as statements for an empty file, where it keeps its number."""
+        certificate = None if self.certificate is None else json.dumps(self.certificate, separators=(",", ":"))
+        config = json.dumps(self.config, separators=(",", ":"))
+        head = (self._search, self.name, self.created, config, int(self._pickled), self.status, certificate)
+        return [(schema.RESTORE, [head]), *log_of(self._search, self.remembered())]
+
+    def moved_to(self, writer: Writer, loss: RecordLost) -> None:
+        """Go on in another file, which holds all of this already."""
+        self._writer, self.loss = writer, loss
+        for waiting in (self._new_arms, self._new_asks, self._new_waits, self._new_tells, self._new_failures):
+            waiting.clear()
+
+    def _elsewhere(self, found: str) -> None:
+        if self._move is None:
+            raise RecordLost(self._writer.path, found, trouble="nobody looks after it")
+        self._move(found)
+
+    def _add(self, order: int, reward: float) -> None:
+        self._new_tells.append((self._search, order, self._told, reward))
+        self._orders.append(order)
+        self._rewards.append(reward)
+        self._is_told[order] = 1
+        self._told += 1
+
     def _settle(self) -> None:
         if self._interval <= 0.0 or time.monotonic() - self._committed >= self._interval:
             self._write([])
 
     def _write(self, more: list[Step]) -> None:
+        self.look()
+        try:
+            self._put(more)
+        except StorageError:
+            # SQLite's answer to a file that was cut or overwritten under it may be any.
+            if not self._writer.is_open or (found := self._writer.guard.finding()) is None:
+                raise
+            self._elsewhere(found)
+            self._put(more)
+
+    def _put(self, more: list[Step]) -> None:
         waiting = (self._new_arms, self._new_asks, self._new_waits, self._new_tells, self._new_failures)
         steps: list[Step] = []
         if self._new_arms:
@@ -214,3 +308,43 @@ class Record:
             self._writer.check()
         if self._interval > 0.0:
             self._committed = time.monotonic()
+
+
+def log_of(search: int, recording: Recording) -> list[Step]:
+    """The rows of a search's logs and figures, as statements.
+
+    Examples
+    --------
+    >>> recording = Recording("one", {}, "running", None, "2024-01-01T00:00:00+00:00", asks=[(0, 0)], tells=[(0, 0.5)])
+    >>> [list(rows) for _, rows in log_of(7, recording)]
+    [[], [(7, 0, 0, 0)], [], [(7, 0, 0, 0.5)], [], [], []]
+    """
+    said = [] if recording.progress is None else [(search, recording.updated, settings("progress", recording.progress))]
+    return [
+        (schema.ADD_ARM, [(search, arm, raw) for arm, raw in enumerate(recording.arms)]),
+        (schema.ASK, [(search, order, *pair) for order, pair in enumerate(recording.asks)]),
+        (schema.WAIT, [(search, place, *pair) for place, pair in enumerate(recording.waits)]),
+        (schema.TELL, [(search, order, place, reward) for place, (order, reward) in enumerate(recording.tells)]),
+        (schema.FAIL, [(search, place, *failure) for place, failure in enumerate(recording.failures)]),
+        (schema.SNAPSHOT, [(search, *row) for row in recording.snapshot]),
+        (schema.PROGRESS, said),
+    ]
+
+
+def misread(path: str, known: Recording) -> str | None:
+    """What of this is not in the file, as others read it; None if all of it is.
+
+    Examples
+    --------
+    >>> misread("/nowhere.db", Recording("one", {}, "running", None, "2024-01-01T00:00:00+00:00"))
+    "path must exist, got '/nowhere.db'"
+    """
+    try:
+        verify(path)
+        found = read(path, known.name)
+    except StorageError as error:
+        return str(error)
+    for part in ("created", "config", "status", "certificate", "arms", "asks", "waits", "tells", "failures"):
+        if getattr(found, part) != getattr(known, part):
+            return f"its {part} are not what was written"
+    return None

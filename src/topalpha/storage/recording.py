@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from topalpha.storage import schema
-from topalpha.storage.encoding import decode
+from topalpha.storage.encoding import decode, from_json
 from topalpha.storage.errors import SOUND, StorageError, refusal
 from topalpha.storage.files import consult, inspect, resolve, size
 
@@ -254,6 +253,24 @@ def audited(connection: sqlite3.Connection, path: str, search: int) -> list[int]
     return counts
 
 
+def belongs(connection: sqlite3.Connection, path: str) -> None:
+    """Raise unless every row is one of a search that the file lists.
+
+    Examples
+    --------
+    >>> connection = sqlite3.connect(":memory:")
+    >>> _ = connection.executescript(schema.TABLES)
+    >>> _ = connection.execute(schema.ADD_ARM, (1, 0, "{}"))
+    >>> belongs(connection, "searches.db")
+    Traceback (most recent call last):
+    topalpha.storage.errors.StorageError: path must be an undamaged topalpha file, got 'searches.db' (arms of no search)
+    >>> connection.close()
+    """
+    for table, statement in schema.STRAYS.items():
+        if connection.execute(statement).fetchone()[0]:
+            raise refusal(SOUND, path, f"{table} of no search")
+
+
 def parsed(path: str, text: str) -> dict[str, Any]:
     """The mapping that JSON in the file stands for.
 
@@ -263,9 +280,12 @@ def parsed(path: str, text: str) -> dict[str, Any]:
     {'alpha': 0.05}
     """
     try:
-        return dict(json.loads(text))
+        found = from_json(text)
     except (TypeError, ValueError) as error:
         raise refusal(SOUND, path, f"{error} in what should be JSON") from error
+    if not isinstance(found, dict):
+        raise refusal(SOUND, path, "a value that is no mapping in what should be JSON")
+    return found
 
 
 def load(connection: sqlite3.Connection, path: str, name: str | None, log: bool = True) -> Recording:
@@ -281,6 +301,7 @@ def load(connection: sqlite3.Connection, path: str, name: str | None, log: bool 
     >>> connection.close()
     """
     search, name, created, config, _, status, certificate = find(connection, path, name)
+    belongs(connection, path)
     arms, asks, waits, tells = [], [], [], []
     if log:
         audited(connection, path, search)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 #: ``PRAGMA application_id`` of our files: "TopA" in ASCII.
@@ -65,6 +66,15 @@ POST = (
     "SELECT :search, 1 + coalesce(max(id), -1), :at, :text, 0 FROM messages WHERE search = :search"
 )
 
+#: How far each search is: what a look from outside is compared by. All of it is at an end of a B-tree.
+FAR = (
+    "SELECT id, name, status, (SELECT max(arm) FROM arms WHERE search = id), "
+    '(SELECT max("order") FROM asks WHERE search = id), (SELECT max("order") FROM tells WHERE search = id) '
+    "FROM searches ORDER BY id"
+)
+#: The same as CREATE, with a number and an end that are there already.
+RESTORE = "INSERT INTO searches (id, name, created, config, pickled, status, certificate) VALUES (?, ?, ?, ?, ?, ?, ?)"
+
 OVERVIEW = (
     "SELECT name, status, created, config, data, at FROM searches LEFT JOIN progress ON progress.search = searches.id "
     "ORDER BY id"
@@ -94,11 +104,44 @@ COUNTS = tuple(
         ("failures", "sequence"),
     )
 )
+
+#: By table, whether it has a row of a search that is not listed: looked up in the gaps between those that are, for a
+#: table may have millions of rows.
+STRAYS = {
+    table: (
+        "WITH gaps (low, high) AS ("
+        "SELECT id, coalesce(lead(id) OVER (ORDER BY id), 9223372036854775807) FROM searches "
+        "UNION ALL SELECT -9223372036854775808, coalesce((SELECT min(id) FROM searches), 9223372036854775807)) "
+        f"SELECT EXISTS (SELECT 1 FROM gaps WHERE EXISTS (SELECT 1 FROM {table} WHERE search > low AND search < high))"
+    )
+    for table in ("arms", "asks", "waits", "tells", "failures", "snapshots", "progress", "messages")
+}
 LAST_TOLD = 'SELECT coalesce(max("order"), -1) FROM tells WHERE search = ?'
 
 
-def image(row: Sequence[Any]) -> bytes:
-    """A whole file with one search and nothing told, to be put in place in one step; the row is that of ``CREATE``.
+#: What is in a file beside its rows.
+CONTENTS = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+
+
+@lru_cache(maxsize=1)
+def contents() -> tuple[tuple[str, str, str, str | None], ...]:
+    """The tables and indexes of a file, and nothing else: what :data:`CONTENTS` finds in one of ours.
+
+    Examples
+    --------
+    >>> [name for kind, name, *_ in contents() if kind == "table"][:3]
+    ['arms', 'asks', 'failures']
+    """
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        connection.executescript(TABLES)
+        return tuple(connection.execute(CONTENTS))
+    finally:
+        connection.close()
+
+
+def image(row: Sequence[Any] | None = None) -> bytes:
+    """A whole file, to be put in place in one step; with one search and nothing told, if its row is given.
 
     Examples
     --------
@@ -108,7 +151,8 @@ def image(row: Sequence[Any]) -> bytes:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
         connection.executescript(TABLES)
-        connection.execute(CREATE, row)
+        if row is not None:
+            connection.execute(CREATE, row)
         content = bytearray(connection.serialize())
     finally:
         connection.close()

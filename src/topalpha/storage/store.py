@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import sqlite3
 import time
 from collections.abc import Mapping
 from contextlib import closing
@@ -12,13 +14,16 @@ from typing import Any
 
 from topalpha.storage import schema
 from topalpha.storage.encoding import legible, settings
-from topalpha.storage.errors import BROKEN, WRITABLE, StorageError, explained, refusal
-from topalpha.storage.files import connect, establish, inspect, resolve, size, verify
+from topalpha.storage.errors import BROKEN, WRITABLE, RecordLost, StorageError, explained, refusal
+from topalpha.storage.files import connect, establish, inspect, resolve, size, unaltered, verify
 from topalpha.storage.lock import WriterLock
-from topalpha.storage.record import Record
-from topalpha.storage.recording import find, lacking, listed
-from topalpha.storage.writer import Writer
+from topalpha.storage.record import Record, log_of, misread
+from topalpha.storage.recording import find, lacking, listed, load
+from topalpha.storage.rescue import new_names
+from topalpha.storage.writer import Step, Writer
 from topalpha.validate import choice, real, require
+
+LOGGER = logging.getLogger("topalpha")
 
 #: What must not lose an acknowledged reward, and how SQLite is told so.
 DURABLE = {"process": "NORMAL", "power": "FULL"}
@@ -52,7 +57,7 @@ class Storage:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, durable: str = "process", interval: float = 0.0) -> None:
-        synchronous = DURABLE[choice("durable", durable, DURABLE)]
+        self._synchronous = DURABLE[choice("durable", durable, DURABLE)]
         self._interval = real("interval", interval)
         require(self._interval >= 0.0, "interval", "be at least 0", interval)
         self.path = resolve(path)
@@ -62,7 +67,6 @@ class Storage:
             inspect(self.path)
         if os.path.exists(self.path) and not os.access(self.path, os.W_OK):
             raise refusal(WRITABLE, self.path)
-        self._synchronous = synchronous
         self._lock = WriterLock(self.path)
         try:
             #: None until there is a file, which comes with its first search: one without could not be resumed.
@@ -99,7 +103,7 @@ class Storage:
         try:
             name = find(self._writer.connection, self.path, name)[1]
             if name not in self._records:
-                self._records[name] = Record(self._writer, name, self._interval)
+                self._records[name] = Record(self._writer, name, self._interval, self._move)
         except BROKEN as error:
             raise explained(self.path, error) from error
         return self._records[name]
@@ -121,14 +125,68 @@ class Storage:
             return
         if not self._writer.is_ours:
             return
+        before = [record.loss for record in self._records.values()]
         try:
-            records, self._records = self._records, {}
-            for record in records.values():
+            for record in self._records.values():
                 if self._writer.failure is None:
                     record.commit()
+                    record.look(now=True)
         finally:
+            records, self._records = self._records, {}
             self._writer.close()
             self._lock.release()
+        for record in records.values():
+            if record.loss is not None and record.loss not in before:
+                raise record.loss
+
+    def _move(self, found: str) -> None:
+        """Go on in a new file: all that is in memory, and the file's other searches if they can still be read."""
+        lost, lock = self._writer, self._lock
+        if lost is None:  # there was no file to lose
+            return
+        others = self._others(lost.connection)
+        trouble = "no folder could be written"
+        for name in new_names(self.path):
+            try:
+                taken = WriterLock(name)
+                try:
+                    establish(name)
+                    writer = Writer(name, self._synchronous)
+                    writer.write([step for record in self._records.values() for step in record.rows()] + others)
+                    for record in self._records.values():
+                        if (wrong := misread(name, record.remembered())) is not None:
+                            raise StorageError(wrong)
+                except BaseException:
+                    taken.release()
+                    raise
+            except StorageError as error:
+                trouble = str(error)
+                continue
+            loss = RecordLost(self.path, found, name)
+            break
+        else:
+            lost.failure = lost.failure or RecordLost(self.path, found, trouble=trouble)
+            raise RecordLost(self.path, found, trouble=trouble)
+        LOGGER.warning("topalpha: %s", loss)
+        self.path, self._writer, self._lock = name, writer, taken
+        for record in self._records.values():
+            record.moved_to(writer, loss)
+        lost.retire()
+        lock.release()
+
+    def _others(self, connection: sqlite3.Connection) -> list[Step]:
+        """The searches of the file that are not open, as far as the connection still has them."""
+        steps: list[Step] = []
+        try:
+            for name in listed(connection):
+                if name not in self._records:
+                    search = find(connection, self.path, name)
+                    logs = log_of(search[0], load(connection, self.path, name))
+                    steps += [(schema.RESTORE, [search]), *logs]
+        except (*BROKEN, StorageError) as error:
+            LOGGER.warning("topalpha: other searches in %r cannot be saved: %s", self.path, error)
+            return []
+        return steps
 
     def __enter__(self) -> Storage:
         return self
@@ -165,6 +223,7 @@ def post(path: str | os.PathLike[str], name: str | None, text: str) -> None:
         raise refusal(WRITABLE, file)
     try:
         with closing(connect(file, "mode=rw")) as connection:
+            unaltered(connection, file)
             search = find(connection, file, name)[0]
             # In one statement, hence one transaction: two that post at once get two numbers.
             connection.execute(schema.POST, {"search": search, "at": time.time(), "text": legible(text)})

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
 from topalpha.storage.errors import BROKEN, StorageError, explained
 from topalpha.storage.files import PATIENCE, connect, size
+from topalpha.storage.guard import PERIOD, Guard
 
 #: Pages of log after which SQLite copies them into the file (about 4 MB).
 CHECKPOINT_PAGES = 1000
@@ -44,6 +46,7 @@ class Writer:
         self.path = path
         self.failure: StorageError | None = None
         self._process = os.getpid()
+        self._closed = False
         self._written = 0
         self._largest_log = LARGEST_LOG
         try:
@@ -61,11 +64,17 @@ class Writer:
         except sqlite3.Error as error:
             self.connection.close()
             raise explained(path, error) from error
+        self.guard = Guard(path)
 
     @property
     def is_ours(self) -> bool:
         """Whether this is the process that opened the file, not a forked copy of it."""
         return self._process == os.getpid()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether this process has it open."""
+        return self.is_ours and not self._closed
 
     def check(self) -> None:
         """Raise if a write has failed before, or if this is a forked copy of the process that opened the file."""
@@ -74,6 +83,13 @@ class Writer:
             raise StorageError(*self.failure.args) from self.failure
         if not self.is_ours:
             raise StorageError(f"storage must be used by the process that opened it, got process {os.getpid()}")
+
+    def look(self, now: bool = False) -> str | None:
+        """What is wrong with the file, seen from outside; looked for once a second, or ``now``."""
+        if not now and time.monotonic() < self.guard.due:
+            return None
+        self.guard.due = time.monotonic() + PERIOD
+        return self.guard.finding(self.connection) if self.is_open and self.failure is None else None
 
     def write(self, steps: Sequence[Step], waiting: Iterable[list[Any]] = ()) -> None:
         """Run all steps in one transaction, on disk when this returns; then empty the lists they came from."""
@@ -111,9 +127,18 @@ class Writer:
     def close(self) -> None:
         """Close the connection; the last one to do so folds the log into the file."""
         if self.is_ours:
+            self._closed = True
             self.connection.close()
             closed = sqlite3.ProgrammingError("it was closed")
             self.failure = self.failure or explained(self.path, closed)
+
+    def retire(self) -> None:
+        """Close the connection to a file that is lost; one that was only moved is whole after that."""
+        # SQLite does not fold the log into a file that was moved unless it is told to.
+        with suppress(sqlite3.Error):
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.close()
+        self.guard.clear()
 
     def _undo(self) -> None:
         # Should this fail too, the first error says more, and SQLite rolls back when the file is next opened.

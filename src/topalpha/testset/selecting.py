@@ -10,11 +10,11 @@ from typing import Any
 
 from topalpha.driving import Draw, afinish, finish, prepare
 from topalpha.execution import Calls
+from topalpha.identity import digest
 from topalpha.running import Running
 from topalpha.session import Session
 from topalpha.storage import holds, read
 from topalpha.task import Task
-from topalpha.testset.identity import digest
 from topalpha.testset.selection import Selection, selection_of
 from topalpha.validate import choice, file_name, require
 

@@ -12,6 +12,7 @@ from topalpha.confidence.base import UPPER
 from topalpha.core import SUM, History
 from topalpha.execution import Calls
 from topalpha.families import PassFail
+from topalpha.plain import plain
 from topalpha.result import Result
 from topalpha.session import Session
 from topalpha.wording import legible, statement
@@ -162,7 +163,7 @@ class Selection:
 
 def _short(candidate: Any) -> str:
     """The candidate in one line that is not too long."""
-    text = " ".join(str(legible(candidate)).split())
+    text = plain(str(legible(candidate)))
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
 
 

@@ -1,0 +1,36 @@
+"""A new file for searches whose own was lost while they ran."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+
+#: How many names are tried in a folder.
+NAMES = 1000
+
+
+def new_names(path: str) -> Iterator[str]:
+    """Names of files that were not there and now are, empty: beside the file, then in the folder for temporary files.
+
+    Whoever cannot use one takes the next.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     names = new_names(folder + "/searches.db")
+    ...     os.path.basename(next(names)), os.listdir(folder)
+    ('searches-saved.db', ['searches-saved.db'])
+    """
+    stem, ending = os.path.splitext(os.path.basename(path))
+    for folder in (os.path.dirname(path), tempfile.gettempdir()):
+        for number in range(1, NAMES):
+            name = os.path.join(folder, f"{stem}-saved{'' if number == 1 else f'-{number}'}{ending}")
+            try:
+                os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+            except FileExistsError:
+                continue
+            except OSError:  # this folder cannot be written
+                break
+            yield name
+            break
