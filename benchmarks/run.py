@@ -1,7 +1,7 @@
 """All benchmarks, written to benchmarks/results.json: ``make bench``.
 
-``python benchmarks/run.py speed`` (or ``start``, ``table``, ``pulls``, ``practice``, ``field``, ``dashboard``) runs one
-part and leaves the others' figures.
+``python benchmarks/run.py speed`` (or ``start``, ``table``, ``pulls``, ``practice``, ``field``, ``dashboard``,
+``page``) runs one part and leaves the others' figures.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import dashboard
 import field
+import page
 import practice
 import speed
 import start_up
@@ -81,7 +82,7 @@ def targets(results: dict[str, Any]) -> dict[str, bool]:
         "import at most 50 ms over numpy": begin["import topalpha over numpy"] <= 0.05,
         "--help in under 0.3 s": begin["topalpha --help"] < 0.3,
     }
-    met |= practical(results["practice"]) | watched(results["dashboard"])
+    met |= practical(results["practice"]) | watched(results["dashboard"]) | seen(results["page"])
     for name, spent in results["field"]["microseconds_a_pull"].items():
         most = 30.0 if name in field.HEAVY else 1.0
         met[f"{name} at most {most:g} us a pull at about {field.ARMS} arms"] = spent["median"] <= most
@@ -124,6 +125,22 @@ def watched(found: dict[str, Any]) -> dict[str, bool]:
     }
 
 
+def seen(found: dict[str, Any]) -> dict[str, bool]:
+    """Those of the dashboard's page, for the same search."""
+    met = {
+        "page: figures on the screen in 2 s": found["milliseconds to load"]["figures"]["median"] <= 2000.0,
+        "page: Ctrl-C ends the dashboard in 5 s": found["seconds to end"] <= 5.0,
+    }
+    for drawn in ("best", "all"):
+        spent = found[f"milliseconds, {drawn} arms drawn"]
+        met |= {
+            f"page: {drawn} arms drawn, an update in 200 ms": spent["update"]["median"] <= 200.0,
+            f"page: {drawn} arms drawn, 200 ms of work for it": spent["work"] <= 200.0,
+            f"page: {drawn} arms drawn, seen 1 s after the commit": spent["commit to screen"]["median"] <= 1000.0,
+        }
+    return met
+
+
 PARTS = {
     "start": start_up.measure,
     "speed": speed.measure,
@@ -132,6 +149,7 @@ PARTS = {
     "practice": practice.measure,
     "field": field.measure,
     "dashboard": dashboard.measure,
+    "page": page.measure,
 }
 
 

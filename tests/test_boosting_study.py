@@ -448,7 +448,7 @@ def test_benchmarks_say_which_parts_there_are():
     script = str(ROOT / "benchmarks" / "run.py")
     found = subprocess.run([sys.executable, script, "nope"], capture_output=True, text=True, check=False)
     assert found.returncode == 2
-    assert "part must be one of start, speed, table, pulls, practice, field, dashboard, got nope" in found.stderr
+    assert "part must be one of start, speed, table, pulls, practice, field, dashboard, page, got nope" in found.stderr
     found = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True, check=False)
     assert found.returncode == 0
     assert "start, speed, table" in found.stdout

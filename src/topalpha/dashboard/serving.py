@@ -98,7 +98,7 @@ class Server(uvicorn.Server):
             if not self._told_full:
                 logger.error("Connections have to wait until others end: %s.", error.strerror)
             self._told_full = True
-        elif not (self.should_exit and "_start_serving" in context["message"]):
+        elif not (self.should_exit and "_start_serving" in context.get("message", "")):
             # After such a lack asyncio tries again, even if the server has ended meanwhile.
             loop.default_exception_handler(context)
 
