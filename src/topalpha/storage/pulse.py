@@ -15,6 +15,9 @@ from topalpha.storage.record import Record
 
 LOGGER = logging.getLogger("topalpha")
 
+#: Seconds after which a lost file is mentioned while a pull still runs.
+LONG = 2.0
+
 
 class Pulse:
     """Says every ``period`` seconds that the last snapshot of a search stands, through a connection of its own.
@@ -38,6 +41,7 @@ class Pulse:
 
     def __init__(self, record: Record, period: float) -> None:
         self._record = record
+        self._lost = 0.0
         self._said = False
         self._period = period
         self._over = threading.Event()
@@ -55,13 +59,15 @@ class Pulse:
 
     def _run(self) -> None:
         while not self._over.wait(self._period):
-            # A connection for each: one that met trouble is of no further use, and the next time it may be over. If it
-            # is not, the writer meets it at its next reward, and says so.
             if (found := self._record.missing()) is not None:
-                if not self._said:
+                # Between two pulls the writer notices it by itself, and does something about it.
+                self._lost = self._lost or time.monotonic()
+                if not self._said and time.monotonic() - self._lost > LONG:
                     self._said = True
                     LOGGER.warning("topalpha: the record of the search is lost: %s; it ends after this pull", found)
                 continue
+            # A connection for each: one that met trouble is of no further use, and the next time it may be over. If it
+            # is not, the writer meets it at its next reward, and says so.
             try:
                 path, search = self._record.place
                 with closing(connect(path, "mode=rw")) as connection:
