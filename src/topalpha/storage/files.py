@@ -170,8 +170,8 @@ def verify(path: str) -> None:
     consult(path, check)
 
 
-def establish(path: str, row: Sequence[Any]) -> None:
-    """Put a file with one search in place: after a kill there is the whole of it or none.
+def establish(path: str, *rows: Sequence[Any]) -> None:
+    """Put a file with these searches in place: after a kill there is the whole of it or none.
 
     A file without a search would be there for whoever resumes what exists, and could not be resumed.
 
@@ -189,7 +189,7 @@ def establish(path: str, row: Sequence[Any]) -> None:
         raise refusal("have no log of a file that is gone beside it", path, f"move {left[0]!r} away")
     try:
         with draft_of(path, name="path") as draft, draft.open("wb") as stream:
-            stream.write(image(row))
+            stream.write(image(*rows))
             stream.flush()
             os.fsync(stream.fileno())
     except OSError as error:

@@ -97,8 +97,8 @@ COUNTS = tuple(
 LAST_TOLD = 'SELECT coalesce(max("order"), -1) FROM tells WHERE search = ?'
 
 
-def image(row: Sequence[Any]) -> bytes:
-    """A whole file with one search and nothing told, to be put in place in one step; the row is that of ``CREATE``.
+def image(*rows: Sequence[Any]) -> bytes:
+    """A whole file with these searches, the rows of ``CREATE``, and nothing told, to be put in place in one step.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def image(row: Sequence[Any]) -> bytes:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
         connection.executescript(TABLES)
-        connection.execute(CREATE, row)
+        connection.executemany(CREATE, rows)
         content = bytearray(connection.serialize())
     finally:
         connection.close()
