@@ -191,8 +191,8 @@ def verify(path: str) -> None:
     consult(path, check)
 
 
-def establish(path: str, row: Sequence[Any] | None = None) -> None:
-    """Put a file in place, with the one search that the row stands for: after a kill there is the whole of it or none.
+def establish(path: str, *rows: Sequence[Any]) -> None:
+    """Put a file with these searches in place: after a kill there is the whole of it or none.
 
     A file without a search would be there for whoever resumes what exists, and could not be resumed.
 
@@ -210,7 +210,7 @@ def establish(path: str, row: Sequence[Any] | None = None) -> None:
         raise refusal("have no log of a file that is gone beside it", path, f"move {left[0]!r} away")
     try:
         with draft_of(path, name="path") as draft, draft.open("wb") as stream:
-            stream.write(image(row))
+            stream.write(image(*rows))
             stream.flush()
             os.fsync(stream.fileno())
     except OSError as error:

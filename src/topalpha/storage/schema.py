@@ -140,8 +140,8 @@ def contents() -> tuple[tuple[str, str, str, str | None], ...]:
         connection.close()
 
 
-def image(row: Sequence[Any] | None = None) -> bytes:
-    """A whole file, to be put in place in one step; with one search and nothing told, if its row is given.
+def image(*rows: Sequence[Any]) -> bytes:
+    """A whole file with these searches, the rows of ``CREATE``, and nothing told, to be put in place in one step.
 
     Examples
     --------
@@ -151,8 +151,7 @@ def image(row: Sequence[Any] | None = None) -> bytes:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
         connection.executescript(TABLES)
-        if row is not None:
-            connection.execute(CREATE, row)
+        connection.executemany(CREATE, rows)
         content = bytearray(connection.serialize())
     finally:
         connection.close()

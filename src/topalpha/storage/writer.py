@@ -34,7 +34,7 @@ class Writer:
     >>> import tempfile
     >>> from topalpha.storage.files import establish
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     establish(folder + "/searches.db", ("first", "2024-01-01T00:00:00+00:00", "{}", 0, "running"))
+    ...     establish(folder + "/searches.db")
     ...     writer = Writer(folder + "/searches.db", "NORMAL")
     ...     writer.write([("INSERT INTO progress VALUES (?, ?, ?)", [(1, 0.0, "{}")])])
     ...     writer.connection.execute("SELECT count(*) FROM progress").fetchone()
