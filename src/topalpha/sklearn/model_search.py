@@ -1,4 +1,4 @@
-"""TopAlphaSearchCV: random search over settings of an estimator that stops by itself and says what it proved."""
+"""TopAlphaSearchCV: random search over settings of an estimator that stops when its choice is proved good enough."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from topalpha.validate import require
 
 
 class TopAlphaSearchCV(Delegating, BaseEstimator):
-    """Random search that stops by itself: a setting within epsilon of the top alpha fraction.
+    """Random search that stops when its choice is proved: a setting within epsilon of the top alpha fraction.
 
     Settings are drawn as by ``RandomizedSearchCV``. A pull fits one of them on a random part of the rows and scores it
     on the rest; how many settings are drawn and how often each is fitted follows from the target, not from an
