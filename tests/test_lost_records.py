@@ -12,6 +12,7 @@ import pytest
 from waiting import until
 
 from topalpha import Session, Task, asearch, resume, search, verify
+from topalpha.audit import survival
 from topalpha.storage import RecordLost, Storage, StorageError, guard, read, rescue
 
 TARGET = {"alpha": 0.1, "epsilon": 0.01, "delta": 0.05, "progress": "none", "algorithm": "cc-lucb"}
@@ -129,7 +130,9 @@ def test_so_it_is_in_processes(path):
             removed(path)
 
     with pytest.raises(RecordLost) as caught:
-        search(draw, toss, **TARGET, storage=path, executor="processes", workers=2, callbacks=[lose])
+        search(
+            survival.draw, survival.reward, **TARGET, storage=path, executor="processes", workers=2, callbacks=[lose]
+        )
     check(caught.value, path, len(read(caught.value.saved).tells))
 
 

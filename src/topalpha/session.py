@@ -90,7 +90,7 @@ class Session(Search):
     ) -> Session:
         """A new search, in a file if ``storage`` names one (several may share a file, under different names).
 
-        ``given`` says what it was begun with, as :func:`topalpha.identity.likeness` does, for when it is resumed.
+        ``given`` says what it was begun with, as ``topalpha.identity.likeness`` does, for when it is resumed.
         """
         if storage is None:
             return cls(task)

@@ -9,9 +9,8 @@ def quick(cases, chosen):
     """All cases, the chosen ones in every run and the others marked as slow; a choice that is no case is an error."""
     cases = list(cases)
     assert all(one in cases for one in chosen), chosen
+    arguments = [case if isinstance(case, tuple) else (case,) for case in cases]
     return [
-        case
-        if case in chosen
-        else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
-        for case in cases
+        pytest.param(*given, marks=() if case in chosen else pytest.mark.slow)
+        for case, given in zip(cases, arguments, strict=True)
     ]

@@ -58,10 +58,17 @@ class StorageError(ValueError):
 class RecordLost(StorageError):
     """A file that was removed, moved, cut or overwritten while a search was recorded in it.
 
-    Attributes
+    Parameters
     ----------
+    path, found
+        The file, and what became of it.
     saved
         Where all that was known was saved; None if it could not be.
+    trouble
+        Why it could not be saved.
+
+    Attributes
+    ----------
     result
         What is proved all the same, where whoever ran the search can say.
 
