@@ -79,7 +79,7 @@ def fitted(rounds=15, seed=0, **options):
 # ---- what it returns
 
 
-@pytest.mark.parametrize("question", ["edge", "best"])
+@pytest.mark.parametrize("question", quick(["edge", "best"], ["edge"]))
 @pytest.mark.parametrize("kinds", [2, 3])
 def test_it_learns(question, kinds):
     X, y = blobs(kinds=kinds)
@@ -421,7 +421,7 @@ class Projections:
         return lambda block: block @ direction
 
 
-@pytest.mark.parametrize("question", ["edge", "best"])
+@pytest.mark.parametrize("question", quick(["edge", "best"], ["edge"]))
 def test_features_of_one_s_own(question):
     X, y = blobs(rows=300)
     options = {"question": question, "alpha": 0.2, "random_state": 0}

@@ -256,6 +256,7 @@ def test_it_runs_the_same_in_every_way(law):
     assert check_algorithm(question(alpha=0.3, epsilon=0.1), law, seed=1).t > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "law"), [(Gaussian(0.5), Uniform(-1.0, 1.0)), (Poisson(3.0), Uniform(0.5, 2.5))])
 def test_other_families_run_the_same_in_every_way(family, law):
     algorithm = design(NAME, 0.3, 0.5, 0.2, family, threshold=law.top(0.3))

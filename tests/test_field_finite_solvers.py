@@ -190,6 +190,7 @@ def test_the_likelihood_ratio_stops_before_intervals_separate():
 
 
 @pytest.mark.statistical
+@pytest.mark.slow
 def test_on_a_typical_instance_it_takes_fewer_pulls_than_intervals():
     means = {name: simulate(design(name, 0.1, 0.1, 0.1), UNIT, runs=200, seed=4).pulls.mean() for name in ALL}
     for name in ("glr", "eb-tc"):

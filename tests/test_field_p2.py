@@ -108,6 +108,7 @@ def test_every_way_to_run_agrees_and_takes_the_pulls_of_the_design(way):
     assert last.arms == algorithm.arms
 
 
+@pytest.mark.slow
 def test_exponential_gap_with_rounds_that_drop_arms_runs_the_same_in_every_way():
     algorithm = design("p2", 0.4, 0.2, 0.1, solver="exponential-gap")
     algorithm = algorithm._replace(solver=algorithm.solver._replace(gap=1.2, factor=0.02))
@@ -366,6 +367,7 @@ def test_candidates_that_score_a_width_below_the_reference_are_dropped():
     assert stats[ROUND_SUM] == [3.0, 3.0, 0.0, 0.0, 3.0, 0.0]
 
 
+@pytest.mark.slow
 def test_exponential_gap_is_median_elimination_for_a_large_epsilon_and_more_for_a_small_one():
     large, plain = design("p2", 0.1, 0.1, 0.1, solver="exponential-gap"), design("p2", 0.1, 0.1, 0.1)
     assert large.design_pulls() == plain.design_pulls()

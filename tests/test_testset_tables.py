@@ -214,7 +214,7 @@ def test_the_same_seed_is_the_same_choice():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("algorithm", ["cc-lucb", "joint-lucb"])
+@pytest.mark.parametrize("algorithm", quick(["cc-lucb", "joint-lucb"], ["cc-lucb"]))
 def test_choices_from_a_list_err_no_more_often_than_delta(algorithm):
     found = audit(needle(), epsilon=0.1, runs=400, algorithm=algorithm)
     assert found.passed
