@@ -96,7 +96,7 @@ def check(error, path, pulls):
     assert "path must stay where it is while a search is recorded in it" in str(error)
     assert repr(saved) in str(error)
     kept = read(saved)
-    assert (kept.status, len(kept.tells)) == ("lost", pulls)
+    assert (kept.status, len(kept.tells)) == ("vanished", pulls)
     assert verify(saved) == error.result.certificate
     assert error.result.certificate.statement.startswith(
         "The search ended because the file that it was recorded in was lost."
@@ -309,7 +309,7 @@ def test_the_command_line_says_it_in_one_sentence(tmp_path, caplog):
         "topalpha: path must stay where it is while a search is reco"
     ]
     assert "The search ended because the file that it was recorded in was lost." in outcome.stdout.replace("\n", " ")
-    assert verify(tmp_path / "searches-saved.db").reason == "lost"
+    assert verify(tmp_path / "searches-saved.db").reason == "vanished"
 
 
 def test_a_record_without_a_search_is_saved_as_well(path):

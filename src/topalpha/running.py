@@ -14,7 +14,7 @@ from topalpha.snapshots import PERIOD, Snapshots
 from topalpha.storage import CONTINUE, PAUSE, STOP
 
 #: The reason to end when the file was lost that the search is recorded in.
-LOST = "lost"
+VANISHED = "vanished"
 
 #: What is proved may take long to find where arms are many: this part of the time is spent on it, no more.
 PROVING = 0.1
@@ -117,7 +117,7 @@ class Watch:
         """Do what is due; a reason to end, if someone asked for that."""
         now = time.monotonic()
         if self.session.record is not None and self.session.record.loss is not None:
-            return LOST
+            return VANISHED
         # Something can be said after the first reward, not before it: until then an end has to wait.
         if self._ending and self.session.history.t > 0:
             return "message"
@@ -127,7 +127,7 @@ class Watch:
         before = self.paused
         self.obey()
         if self.session.record is not None and self.session.record.loss is not None:
-            return LOST
+            return VANISHED
         if self.session.history.t > 0:
             # Whoever paused it sees that at once, and what is proved the next time, however rarely that is computed.
             self.look(now, quick=self.paused != before)

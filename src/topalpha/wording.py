@@ -32,7 +32,7 @@ REASONS = {
     "interrupted": "it was interrupted",
     "failed": "a pull failed",
     "message": "it was told to end",
-    "lost": "the file that it was recorded in was lost",
+    "vanished": "the file that it was recorded in was lost",
     "running": "it is still running",
 }
 

@@ -63,7 +63,7 @@ const ENDINGS = {
   interrupted: "Ended: it was interrupted",
   failed: "Ended: an evaluation failed",
   message: "Ended: it was told to stop",
-  lost: "Ended: its file was lost",
+  vanished: "Ended: its file was lost",
 };
 
 /** How a search stands, in words; colour only repeats it. */
