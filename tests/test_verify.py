@@ -9,8 +9,9 @@ import sqlite3
 from contextlib import closing
 
 import pytest
+import records
 
-from topalpha import Certificate, Claim, Refuted, Session, StorageError, Task, resume, search, select, verify
+from topalpha import Certificate, Claim, Refuted, StorageError, Task, resume, search, select, verify
 from topalpha.replay import fingerprint
 from topalpha.storage import read
 from topalpha.wording import FORMER_BOUNDS
@@ -28,24 +29,8 @@ def coin(candidate, rng):
     return float(rng.random() < candidate)
 
 
-def drive(path, name="search", seed=0, task=TASK, pulls=10**9):
-    """A search with several pulls in flight, told in any order, some of which fail: every kind of entry in the logs."""
-    chance = random.Random(seed)
-    with Session.start(task, path, name) as session:
-        flying = []
-        while not session.stopped and session.told < pulls:
-            for pull in session.ask_many(60 - len(flying)):
-                if pull.number == 0:
-                    session.keep(pull.arm, {"mean": 10.0 * chance.random()})
-                flying.append(pull)
-            if session.stopped:
-                break
-            pull = flying.pop(chance.randrange(len(flying)))
-            if chance.random() < 0.03:
-                session.failed(pull, "no answer", "retry")
-            mean = session.candidates[pull.arm]["mean"]
-            session.tell(pull, 10.0 * chance.betavariate(mean, 10.0 - mean))
-        return session.finish("pulls")
+def drive(path, name="search", **more):
+    return records.drive(path, name, TASK, **more)
 
 
 @pytest.fixture(scope="module")

@@ -70,14 +70,13 @@ class Broken:
         return toss(candidate, rng)
 
 
-def drive(path, name, pulls=10**9, end=True):
-    """By hand: several pulls in flight, told in any order, some of which fail."""
-    chance = random.Random(5)
-    task = Task(0.3, 3.0, 0.2, family="range(0,10)", minimise=True, algorithm="cc-lucb", seed=5, on_error="retry")
+def drive(path, name, task, seed=0, width=60, pulls=10**9, end=True):
+    """A search with several pulls in flight, told in any order, some of which fail: every kind of entry in the logs."""
+    chance = random.Random(seed)
     with Session.start(task, path, name) as session:
         flying = []
         while not session.stopped and session.told < pulls:
-            for pull in session.ask_many(8 - len(flying)):
+            for pull in session.ask_many(width - len(flying)):
                 if pull.number == 0:
                     session.keep(pull.arm, {"mean": 10.0 * chance.random()})
                 flying.append(pull)
@@ -88,8 +87,7 @@ def drive(path, name, pulls=10**9, end=True):
                 session.failed(pull, "no answer", "retry")
             mean = session.candidates[pull.arm]["mean"]
             session.tell(pull, 10.0 * chance.betavariate(mean, 10.0 - mean))
-        if end:
-            session.finish("pulls")
+        return session.finish("pulls") if end else None
 
 
 #: What goes on with each search: the arguments of ``topalpha.resume`` after the file.
@@ -123,9 +121,9 @@ def write(path):
         topalpha.search(draw, Broken(), **EASY, algorithm="kl-lucb", storage=path, name="failed")
     except topalpha.PullFailed:
         running.PERIOD = 0.0
-    drive(path, "costs")
-    drive(path, "costs so far", pulls=50)
-    drive(path, "killed", pulls=30, end=False)
+    costs = Task(0.3, 3.0, 0.2, family="range(0,10)", minimise=True, algorithm="cc-lucb", seed=5, on_error="retry")
+    for name, more in {"costs": {}, "costs so far": {"pulls": 50}, "killed": {"pulls": 30, "end": False}}.items():
+        drive(path, name, costs, seed=5, width=8, **more)
     code = (
         "import sys; sys.path.insert(0, sys.argv[2]); import records, topalpha;"
         "topalpha.search(records.draw, records.toss, **records.EASY, storage=sys.argv[1], name='optimised', pulls=40)"
