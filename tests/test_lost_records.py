@@ -88,7 +88,7 @@ class Losing:
         return reward
 
 
-def check(error, path, pulls):
+def check(error, path, pulls, code=(draw, toss)):
     """All that was evaluated is in another file, which can be resumed and verified."""
     saved = error.saved
     assert saved is not None
@@ -101,7 +101,7 @@ def check(error, path, pulls):
     assert error.result.certificate.statement.startswith(
         "The search ended because the file that it was recorded in was lost."
     )
-    assert resume(saved, draw, toss, pulls=5, progress="none").pulls == pulls + 5
+    assert resume(saved, *code, pulls=5, progress="none").pulls == pulls + 5
     assert read(saved).tells[:pulls] == kept.tells
 
 
@@ -125,15 +125,15 @@ def test_so_it_is_in_threads(path, loss):
 
 
 def test_so_it_is_in_processes(path):
+    importable = survival.draw, survival.reward
+
     def lose(progress):
         if progress.pulls > 10 and path.exists():
             removed(path)
 
     with pytest.raises(RecordLost) as caught:
-        search(
-            survival.draw, survival.reward, **TARGET, storage=path, executor="processes", workers=2, callbacks=[lose]
-        )
-    check(caught.value, path, len(read(caught.value.saved).tells))
+        search(*importable, **TARGET, storage=path, executor="processes", workers=2, callbacks=[lose])
+    check(caught.value, path, len(read(caught.value.saved).tells), importable)
 
 
 def test_so_it_is_with_coroutines(path):

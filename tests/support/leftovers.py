@@ -16,6 +16,8 @@ import pytest
 MARK = "TOPALPHA_TEST_SUITE"
 #: Seconds that processes have to end by themselves: those of the test runner do.
 GRACE = 10.0
+#: Looks in a row that find nothing: a process that is just being started shows no environment for a moment.
+LOOKS = 5
 #: What multiprocessing keeps for its own use, and ends with the process that it serves.
 SERVANTS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
 #: What a shell's ``&``, nohup or cron may have told this process to ignore, and its children would inherit.
@@ -37,11 +39,15 @@ def mark() -> str:
     return os.environ.setdefault(MARK, uuid.uuid4().hex)
 
 
+def _serves(process: psutil.Process) -> bool:
+    return any(name in " ".join(process.cmdline()) for name in SERVANTS)
+
+
 def _bears(process: psutil.Process, mark: str) -> bool:
     try:
         if process.environ().get(MARK) != mark or process.status() == psutil.STATUS_ZOMBIE:
             return False
-        return process.ppid() != os.getpid() or not any(name in " ".join(process.cmdline()) for name in SERVANTS)
+        return not (process.ppid() == os.getpid() and _serves(process))
     except (psutil.Error, OSError):  # it has gone, or is another user's
         return False
 
@@ -53,10 +59,11 @@ def marked(mark: str) -> list[psutil.Process]:
 
 def sweep(mark: str) -> list[str]:
     """Kill what still bears the mark after the grace; say what that was."""
-    end = time.monotonic() + GRACE
-    while (left := marked(mark)) and time.monotonic() < end:
+    end, unseen = time.monotonic() + GRACE, 0
+    while unseen < LOOKS and time.monotonic() < end:
         time.sleep(0.1)
-    return [described for process in left if (described := kill(process))]
+        unseen = 0 if marked(mark) else unseen + 1
+    return [described for process in marked(mark) if (described := kill(process))]
 
 
 def kill(process: psutil.Process) -> str:
@@ -83,7 +90,8 @@ def pytest_runtest_makereport(item, call):
     report = yield
     if report.failed and call.when == "call":
         for process in psutil.Process().children(recursive=True):
-            if process.create_time() >= call.start - 1.0:  # some systems tell it in whole seconds
+            # Some systems tell the time of birth in whole seconds.
+            if process.create_time() >= call.start - 1.0 and not _serves(process):
                 kill(process)
     return report
 
