@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from waiting import PATIENCE, until
 
 from topalpha import Pull, Search, design
 from topalpha.execution import Budget, Calls, Meter, PullFailed, arun, open_executor, run
@@ -454,19 +455,29 @@ def test_a_source_that_fails_loses_nothing():
 # Processes that die.
 
 
-def die_once(candidate, rng, marker=None, chosen=None):
-    """Kill the process at the chosen candidate; once, if there is a file to remember that in."""
-    if candidate == chosen and not (marker and os.path.exists(marker)):
-        if marker:
-            open(marker, "x").close()
+def die_once(candidate, rng, folder=None, chosen=None, beside=None):
+    """Kill the process at the chosen candidate; once, if there is a folder to remember that in.
+
+    Then `beside` never returns before that: the chosen one surely has company when it dies.
+    """
+    if folder is None:
+        if candidate == chosen:
+            os.kill(os.getpid(), signal.SIGKILL)
+    elif candidate == beside and not (folder / "beside").exists():
+        (folder / "beside").touch()
+        time.sleep(PATIENCE)
+    elif candidate == chosen and not (folder / "died").exists():
+        until((folder / "beside").exists)
+        (folder / "died").touch()
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(0.001)
     return coin(candidate, rng)
 
 
-def doomed(marker=None):
-    chosen = Calls(draw, coin, seed=0).candidate(2)
-    return Calls(draw, functools.partial(die_once, marker=marker, chosen=chosen), seed=0)
+def doomed(folder=None):
+    calls = Calls(draw, coin, seed=0)
+    die = functools.partial(die_once, folder=folder, chosen=calls.candidate(2), beside=calls.candidate(1))
+    return Calls(draw, die, seed=0)
 
 
 def test_a_process_that_died_is_replaced_and_only_the_culprit_pays(tmp_path):
@@ -484,7 +495,8 @@ def test_a_process_that_died_is_replaced_and_only_the_culprit_pays(tmp_path):
         expected = 0.0 if arm == 2 else calls.evaluation(Pull(arm, number, 0), calls.candidate(arm))()
         assert reward == expected
     once = Books()
-    assert once.run(doomed(str(tmp_path / "died")), executor="processes", width=2) == "stopped"
+    assert once.run(doomed(tmp_path), executor="processes", width=2) == "stopped"
+    assert (tmp_path / "died").exists()
     assert once.failures == [], "alone it survived: nobody is to blame"
 
 
@@ -628,8 +640,11 @@ def pull(candidate):
 def interrupt():
     ready.wait()
     for _ in range(3):
-        os.kill(os.getpid(), signal.SIGINT)
+        if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # the run goes on
+            os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.001)
+
+sys.setswitchinterval(60.0)  # so that the run cannot end between these two lines
 
 ready, over = threading.Event(), threading.Event()
 threading.Thread(target=interrupt).start()
