@@ -1,27 +1,40 @@
-"""Hypothesis is deterministic here: a test that passed yesterday passes today. ``--hypothesis-profile=wide`` roams."""
+"""What holds for every test: signals are heard, failures leave no process behind, and neither does the suite.
 
+Hypothesis is deterministic here: a test that passed yesterday passes today. ``--hypothesis-profile=wide`` roams.
+"""
+
+import leftovers
 import pytest
 from hypothesis import settings
 from storing import CHILDREN
-from turns import Turns, wants_to_be_alone
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.register_profile("wide", max_examples=5000, deadline=None)
 settings.load_profile("fixed")
 
-
-turns = Turns()
+leftovers.hear_signals()
+MARK = leftovers.mark()
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item, nextitem):
-    """Tests with the mark ``alone`` have no other beside them, in whichever process."""
-    turns.begin(alone=wants_to_be_alone(item))
-    try:
-        return (yield)
-    finally:
-        if not (wants_to_be_alone(item) and wants_to_be_alone(nextitem)):
-            turns.end()
+def pytest_runtest_makereport(item, call):
+    """A test that fails, or whose time is over, may not have come to its own end: what it started is killed."""
+    report = yield
+    if report.failed and call.when == "call":
+        leftovers.kill_descendants(since=call.start)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session):
+    """A suite that leaves processes running fails, and they end; the leader of several workers has the last word."""
+    result = yield
+    if not hasattr(session.config, "workerinput"):
+        left = leftovers.sweep(MARK)
+        if left:
+            print("\nleft running by the tests, and killed now:", *left, sep="\n  ")
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    return result
 
 
 @pytest.fixture

@@ -225,7 +225,7 @@ def test_no_pickle_is_loaded(path, tmp_path):
     assert not trap.exists()
     assert "(pickled)" in page.text
     assert "Trap object" in page.text, "what the certificate says of it"
-    assert "topalpha verify searches.db --name search --allow-pickle" in page.text
+    assert "topalpha verify searches.db --name search" in page.text
     read(path).candidates(allow_pickle=True)
     assert trap.exists(), "the trap works"
 

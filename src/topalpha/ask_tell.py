@@ -87,6 +87,7 @@ class Search:
     def __init__(
         self, algorithm: Algorithm, seed: Seed = 0, *, model: Model | None = None, journal: Journal | None = None
     ) -> None:
+        require(isinstance(algorithm, Algorithm), "algorithm", "be what design returned", algorithm)
         self.algorithm = algorithm
         self.model = reward_model(algorithm.family) if model is None else model
         self.journal = journal

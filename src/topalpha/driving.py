@@ -50,7 +50,7 @@ def prepare(
         delta=delta,
         family=model.text,
         minimise=minimise,
-        algorithm=algorithm or "",
+        algorithm="" if algorithm is None else algorithm,
         pool=calls.pool,
         items=size,
         seed=seed,

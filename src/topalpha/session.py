@@ -14,7 +14,7 @@ from topalpha.certificate import Certificate, certify
 from topalpha.replay import fingerprint, replay
 from topalpha.snapshots import Snapshots
 from topalpha.task import Task
-from topalpha.validate import file_name, require
+from topalpha.validate import file_name, flag, require
 
 if TYPE_CHECKING:
     from topalpha.storage import Record, Recording, Storage
@@ -80,6 +80,9 @@ class Session(Search):
         code: Mapping[str, Any] | None = None,
     ) -> Session:
         """A new search, in a file if ``storage`` names one (several may share a file, under different names)."""
+        require(isinstance(task, Task), "task", "be a Task", task)
+        require(code is None or isinstance(code, Mapping), "code", "be a mapping of names to places", code)
+        pickle = flag("pickle", pickle)
         if storage is None:
             return cls(task)
         from topalpha.storage import Storage
@@ -106,6 +109,7 @@ class Session(Search):
         """The search in this file, where it was: replayed, and ready for more. A finished one stays as it is."""
         from topalpha.storage import Storage, read
 
+        allow_pickle = flag("allow_pickle", allow_pickle)
         read(path, name, log=False)  # a file that is not there is not to be created
         with ExitStack() as stack:
             store: Storage = stack.enter_context(Storage(path, durable=durable, interval=interval))

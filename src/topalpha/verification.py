@@ -11,6 +11,8 @@ from topalpha.certificate import Certificate, certify
 from topalpha.replay import fingerprint
 from topalpha.session import Session
 from topalpha.storage import Recording, StorageError, read
+from topalpha.storage.encoding import PICKLED
+from topalpha.validate import flag
 from topalpha.wording import FORMER_BOUNDS, REASONS
 
 
@@ -45,7 +47,9 @@ def verify(
     certificate
         One that was handed on separately, to be compared with the record; the one in the file unless given.
     allow_pickle
-        Whether candidates that were pickled may be loaded.
+        Candidates that were pickled are not loaded, for that can run any code; the certificate that is returned then
+        says "(pickled)" for the recommended one. With True they are loaded, and how it looks is compared, too: only
+        for a file that you trust.
 
     Examples
     --------
@@ -57,27 +61,24 @@ def verify(
     ...     topalpha.verify(f"{folder}/search.db") == found.certificate
     True
     """
-    return confirmed(read(path, name), certificate, allow_pickle=allow_pickle)[0]
+    return confirmed(read(path, name), certificate, allow_pickle=flag("allow_pickle", allow_pickle))[0]
 
 
 def confirmed(
     recording: Recording,
     certificate: Certificate | Mapping[str, Any] | None = None,
     *,
-    allow_pickle: bool | None = False,
+    allow_pickle: bool = False,
 ) -> tuple[Certificate, Session]:
-    """The same for a recording that was read, with the search that it replays to.
-
-    With None for ``allow_pickle`` pickled candidates are not loaded, and what the certificate says about how they look
-    is not compared.
-    """
+    """The same for a recording that was read, with the search that it replays to."""
     given = recording.certificate if certificate is None else certificate
     if given is None:
         raise Refuted(f"certificate must be on record, got none: the search {recording.name!r} has not ended")
     claimed = given.to_dict() if isinstance(given, Certificate) else dict(given)
     try:
-        session = Session.replayed(recording, allow_pickle)
-        unseen = allow_pickle is None and any(isinstance(raw, bytes) for raw in recording.arms)
+        session = Session.replayed(recording, allow_pickle or None)
+        if any(isinstance(raw, bytes) != recording.pickled for raw in recording.arms):
+            raise Refuted("candidates must be pickles where the search was created with pickle, and nowhere else")
     except StorageError as error:
         raise Refuted(str(error)) from error
     except Exception as error:  # a record that was altered can fail in any way: all of them say that it was
@@ -96,13 +97,17 @@ def confirmed(
     true = certify(
         session, session.task, reason, session.candidates, session.actions, digest, session.version
     ).to_dict()
-    if unseen:
-        true["candidate"] = claimed.get("candidate")
+    # A target may have been kept in other types than are kept now, text for a number: it was checked with the task.
+    asked = recording.config["task"]
+    given = {entry: asked[entry] for entry in ("alpha", "epsilon", "minimise", "options") if entry in asked}
+    if recording.pickled and not allow_pickle:  # how it looks cannot be compared, and is not repeated
+        true["candidate"], given["candidate"] = PICKLED, claimed.get("candidate")
     if FORMER_BOUNDS.get(str(claimed.get("bounds"))) == true["bounds"]:
         true["bounds"] = claimed["bounds"]  # other words for the same bounds
-    for entry in sorted(set(true) | set(claimed)):
-        if entry not in true or entry not in claimed or _text(true[entry]) != _text(claimed[entry]):
-            shown = f"{claimed.get(entry)!r} where the record gives {true.get(entry)!r}"
+    stated = {**true, **given}
+    for entry in sorted(set(stated) | set(claimed)):
+        if entry not in stated or entry not in claimed or _text(stated[entry]) != _text(claimed[entry]):
+            shown = f"{claimed.get(entry)!r} where the record gives {stated.get(entry)!r}"
             raise Refuted(f"{entry} must be what the record bears out, got {shown}")
     return Certificate.from_dict(true), session
 

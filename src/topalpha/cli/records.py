@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from topalpha.cli.inputs import COUNT, json_option
+from topalpha.cli.inputs import COUNT, json_option, needs
 from topalpha.cli.output import console, delivery, escape
 from topalpha.cli.program import FAILED, Refused, refusals
 
@@ -54,6 +54,7 @@ def show(file: str, name: str | None, arms: int, json_target: str | None) -> Non
         found = [read(file, one, log=False) for one in known if name is None or one == name]
         if name is not None and not found:
             read(file, name, log=False)
+    needs("arms", "--name, where there are several searches", len(found) <= 1)
     with delivery(json_target) as deliver:
         deliver({"searches": [_summary(one) for one in found]})
     if json_target != "-":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import product
 from typing import Any
 
@@ -11,7 +11,7 @@ from topalpha.algorithms import entry
 from topalpha.families import describe, parse_family
 from topalpha.reservoirs import parse
 from topalpha.simulation import check_means
-from topalpha.validate import choice, fraction, positive, require, whole
+from topalpha.validate import MOST_RUNS, choice, fraction, plain, positive, require, seed_number, whole
 
 #: A run ends after this many pulls, stopped or not.
 LIMIT = 100_000_000
@@ -110,13 +110,18 @@ class Comparison:
     def __post_init__(self) -> None:
         require(len(self.contenders) > 0, "contenders", "name an algorithm", self.contenders)
         require(len(self.cases) > 0, "cases", "name a reservoir and a target", self.cases)
-        whole("runs", self.runs)
-        whole("seed", self.seed, 0)
-        whole("limit", self.limit)
+        checked = {
+            "runs": whole("runs", self.runs, most=MOST_RUNS),
+            "seed": seed_number("seed", self.seed),
+            "limit": whole("limit", self.limit),
+            "budgets": tuple(whole("budget", budget) for budget in self.budgets),
+            "cases": tuple(replace(case, **plain(asdict(case))) for case in self.cases),
+            "contenders": tuple(replace(one, options=plain(one.options)) for one in self.contenders),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
         family = parse_family(self.family)
         object.__setattr__(self, "family", describe(family))
-        for budget in self.budgets:
-            whole("budget", budget)
         require(len(set(self.budgets)) == len(self.budgets), "budgets", "differ", list(self.budgets))
         for case in self.cases:
             fraction("alpha", case.alpha)
@@ -125,7 +130,7 @@ class Comparison:
             check_means(parse(case.reservoir), family)
         for contender in self.contenders:
             if contender.runs is not None:
-                whole("runs", contender.runs)
+                whole("runs", contender.runs, most=MOST_RUNS)
             self._check(contender)
         seen = [contender.label for contender in self.contenders]
         require(len(set(seen)) == len(seen), "contenders", "differ", ", ".join(seen))

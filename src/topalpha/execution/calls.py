@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from topalpha.ask_tell import Pull
 from topalpha.execution.interrupts import released
-from topalpha.validate import real, require, whole
+from topalpha.validate import real, require, seed_number
 
 # Children of the seed; streams(seed) has 0, 1 and 2, and the runs of a study count up from there.
 _DRAW, _PULL, _ITEMS, _LIST, _COMMON = 0x70A10000, 0x70A10001, 0x70A10002, 0x70A10003, 0x70A10004
@@ -93,11 +93,7 @@ def _order(seed: int, count: int, *child: int) -> NDArray[np.intp]:
 
 
 def _number(value: Any) -> float:
-    """The reward as a float: a number or what behaves like one, not text that reads like one."""
-    scalar = getattr(value, "ndim", 0) == 0 and not np.iscomplexobj(value)
-    require(
-        scalar and (hasattr(value, "__float__") or hasattr(value, "__index__")), "reward", "be a real number", value
-    )
+    """The reward as a float, with its note if it has one."""
     number = real("reward", value)
     return value if isinstance(value, Noted) else number
 
@@ -174,7 +170,7 @@ class Calls:
         items: Sequence[Any] | None = None,
         words: tuple[str, str, str] = ("draw", "pull", "items"),
     ) -> None:
-        self.seed = whole("seed", seed, 0)
+        self.seed = seed_number("seed", seed)
         self.items = items
         drawing, pulling, many = words
         listed = isinstance(draw, (Sequence, np.ndarray)) and not isinstance(draw, (str, bytes))

@@ -14,7 +14,7 @@ from topalpha.families.normal import Normal
 from topalpha.families.pass_fail import PassFail
 from topalpha.families.poisson import Poisson
 from topalpha.rewards import RewardFamily, RewardModel
-from topalpha.validate import choice, require
+from topalpha.validate import choice, plain, require, words
 
 __all__ = [
     "FAMILIES",
@@ -75,7 +75,7 @@ def parse_family(text: str) -> RewardModel:
     Traceback (most recent call last):
     ValueError: family must be one of bernoulli, gaussian, poisson, exponential, gamma, pass-fail, normal, low-variance, mirrored, got 'laplace'
     """  # noqa: E501 - the message is one line
-    name, opened, inside = text.strip().partition("(")
+    name, opened, inside = words("family", text).strip().partition("(")
     kind = MODELS[choice("family", name.strip(), MODELS)]
     if opened:
         require(inside.endswith(")"), "family", _SHAPE, text)
@@ -156,7 +156,16 @@ def checked_model(family: RewardModel | None) -> RewardModel:
         return Bernoulli()
     require(isinstance(family, RewardModel), "family", "be a reward family (parse_family reads one from text)", family)
     family.check_parameters()
-    return family
+    own: RewardModel = _plain(family)
+    return own
+
+
+def _plain(family: Any) -> Any:
+    """The same with Python's own numbers for parameters: describe writes them down."""
+    if isinstance(family, Mirrored):
+        return Mirrored(_plain(family.family))
+    fields = getattr(family, "_fields", ())
+    return family._replace(**plain({one: getattr(family, one) for one in fields})) if fields else family
 
 
 def checked(family: RewardModel | None) -> RewardFamily:

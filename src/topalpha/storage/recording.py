@@ -86,6 +86,8 @@ class Recording:
         Pulls without a reward, and the latest figures of each arm.
     progress, updated
         What the search last said about itself, and when (seconds since 1970); None before.
+    pickled
+        Whether it was created to keep its candidates as pickles, which can run any code when loaded.
 
     Examples
     --------
@@ -106,6 +108,7 @@ class Recording:
     snapshot: list[Row] = field(default_factory=list, repr=False)
     progress: dict[str, Any] | None = None
     updated: float | None = None
+    pickled: bool = False
 
     def candidates(self, allow_pickle: bool | None = False) -> list[Any]:
         """The candidates, by arm. Pickled ones can run any code when loaded: only with ``allow_pickle``.
@@ -247,7 +250,7 @@ def load(connection: sqlite3.Connection, path: str, name: str | None, log: bool 
     'running'
     >>> connection.close()
     """
-    search, name, created, config, _, status, certificate = find(connection, path, name)
+    search, name, created, config, pickled, status, certificate = find(connection, path, name)
     arms, asks, waits, tells = [], [], [], []
     if log:
         audited(connection, path, search)
@@ -270,4 +273,5 @@ def load(connection: sqlite3.Connection, path: str, name: str | None, log: bool 
         snapshot=[Row(*row) for row in connection.execute(schema.SNAPSHOTS, (search,))],
         progress=None if latest is None else parsed(path, latest[1]),
         updated=None if latest is None else latest[0],
+        pickled=bool(pickled),
     )
