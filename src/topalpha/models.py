@@ -174,7 +174,8 @@ def _read(family: str | RewardModel | None, items: int | None) -> tuple[RewardMo
         ends = read_numbers(family, ("lo", "hi"), inside.removesuffix(")"))
         require(len(ends) == 2, "family", f"be {name}(lo,hi) with two numbers", family)
         low, high = ends["lo"], ends["hi"]
-        require(-math.inf < low < high < math.inf, "family", "have a finite range with lo below hi", family)
+        finite = -math.inf < low < high < math.inf and high - low < math.inf
+        require(finite, "family", "have a finite range with lo below hi", family)
         law: RewardModel = Bernoulli() if name == "range" else LowVariance()
         return law, low, high, f"{name}(lo={low!r},hi={high!r})"
     parsed = parse_family(family)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -78,7 +78,7 @@ class Running:
             object.__setattr__(self, name, value)
         priced = self.cost_of is None or callable(self.cost_of) or real("cost_of", self.cost_of) >= 0.0
         require(priced, "cost_of", "be at least 0, or a function of the candidate and the reward", self.cost_of)
-        listed = isinstance(self.callbacks, Iterable) and all(map(callable, self.callbacks))
+        listed = isinstance(self.callbacks, Sequence) and all(map(callable, self.callbacks))
         require(listed, "callbacks", "be functions", self.callbacks)
 
     @classmethod

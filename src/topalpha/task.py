@@ -11,7 +11,19 @@ from typing import Any
 from topalpha.algorithms import default_for, design, entry
 from topalpha.core import Algorithm
 from topalpha.models import Model, reward_model
-from topalpha.validate import choice, flag, fraction, number_in, plain, positive, require, seed_number, whole, words
+from topalpha.validate import (
+    LONGEST_LIST,
+    choice,
+    flag,
+    fraction,
+    number_in,
+    plain,
+    positive,
+    require,
+    seed_number,
+    whole,
+    words,
+)
 
 #: What may be done about a pull that gives no reward.
 ON_ERROR = ("raise", "retry", "worst")
@@ -65,7 +77,8 @@ class Task:
     on_error: str = "raise"
 
     def __post_init__(self) -> None:
-        require(isinstance(self.options, Mapping), "options", "be a mapping of names to values", self.options)
+        named = isinstance(self.options, Mapping) and all(isinstance(name, str) for name in self.options)
+        require(named, "options", "be a mapping of names to values", self.options)
         checked = {
             "alpha": fraction("alpha", self.alpha),
             # A whole number stays one, as files have it.
@@ -75,7 +88,7 @@ class Task:
             "minimise": flag("minimise", self.minimise),
             "algorithm": words("algorithm", self.algorithm),
             "options": plain(self.options),
-            "pool": whole("pool", self.pool, 0),
+            "pool": whole("pool", self.pool, 0, LONGEST_LIST),
             "items": whole("items", self.items, 0),
             "seed": seed_number("seed", self.seed),
             "about": words("about", self.about),

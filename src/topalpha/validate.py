@@ -24,6 +24,9 @@ LARGEST_SEED = 2**256 - 1
 #: How many runs of a study there may be: their results are kept in memory.
 MOST_RUNS = 10**7
 
+#: How many candidates a list may hold.
+LONGEST_LIST = 10**7
+
 #: How many threads or processes there may be, and how many pulls in flight.
 MOST_WORKERS, MOST_WIDTH = 10**4, 10**6
 
@@ -239,6 +242,21 @@ def _is_number(value: Any) -> bool:
 def _kind(value: Any) -> str | None:
     """The kind of its numbers, if it says so as NumPy's arrays and numbers do."""
     return getattr(getattr(value, "dtype", None), "kind", None)
+
+
+def has_length(value: Any) -> bool:
+    """Whether ``value`` can say how many parts it has; an array without dimensions cannot.
+
+    Examples
+    --------
+    >>> has_length([]), has_length(3)
+    (True, False)
+    """
+    try:
+        len(value)
+    except TypeError:
+        return False
+    return True
 
 
 def words(name: str, value: str) -> str:

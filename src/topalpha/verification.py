@@ -12,7 +12,7 @@ from topalpha.replay import fingerprint
 from topalpha.session import Session
 from topalpha.storage import Recording, StorageError, read
 from topalpha.storage.encoding import PICKLED
-from topalpha.validate import flag
+from topalpha.validate import flag, require
 from topalpha.wording import FORMER_BOUNDS, REASONS
 
 
@@ -72,6 +72,8 @@ def confirmed(
 ) -> tuple[Certificate, Session]:
     """The same for a recording that was read, with the search that it replays to."""
     given = recording.certificate if certificate is None else certificate
+    mapped = given is None or isinstance(given, Certificate | Mapping)
+    require(mapped, "certificate", "be a Certificate or its entries by name", given)
     if given is None:
         raise Refuted(f"certificate must be on record, got none: the search {recording.name!r} has not ended")
     claimed = given.to_dict() if isinstance(given, Certificate) else dict(given)

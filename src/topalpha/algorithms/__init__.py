@@ -141,15 +141,23 @@ def design(
         require(option in allowed, f"option of {name}", f"be one of {', '.join(sorted(allowed)) or 'none'}", option)
     target = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
     made = one.design(*target, family, **plain(options))
-    least = _least_epsilon(made.family)
-    require(target[1] >= least, "epsilon", f"be at least {least:g}, for arithmetic is no finer", epsilon)
+    check_epsilon(epsilon, made.family)
     return made
 
 
-def _least_epsilon(family: RewardModel) -> float:
-    """The smallest distance of means that bounds can be computed for.
+def check_epsilon(epsilon: float, family: RewardModel) -> None:
+    """Raise ``ValueError`` for a distance of means that is too small for bounds to be computed.
 
-    Between means of a known size it is that of rounding; where means may be of any size, squares must not vanish.
+    Between means of a known size rounding is in the way; where means may be of any size, squares must not vanish.
+
+    Examples
+    --------
+    >>> from topalpha.families import Bernoulli, Gaussian
+    >>> check_epsilon(1e-20, Gaussian(1.0))
+    >>> check_epsilon(1e-20, Bernoulli())
+    Traceback (most recent call last):
+    ValueError: epsilon must be at least 1e-15, for arithmetic is no finer, got 1e-20
     """
     size = max(abs(family.lowest), abs(family.highest))
-    return 1e-15 * size if math.isfinite(size) else 1e-100
+    least = 1e-15 * size if math.isfinite(size) else 1e-100
+    require(epsilon >= least, "epsilon", f"be at least {least:g}, for arithmetic is no finer", epsilon)

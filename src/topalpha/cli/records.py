@@ -142,7 +142,7 @@ def _let(kind: type[ValueError]) -> Iterator[None]:
 def _certificate(path: str) -> dict[str, Any]:
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"certificate must be a file with a JSON object, got {path!r} ({error})") from None
     if isinstance(found, dict) and isinstance(found.get("certificate"), dict):
         found = found["certificate"]  # as `topalpha run --json` writes it

@@ -180,7 +180,7 @@ def _list(path: str, name: str) -> list[Any]:
     """The JSON list in a file."""
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"{name} must be a file with a JSON list, got {path!r} ({error})") from None
     require(isinstance(found, list) and len(found) > 0, name, "be a JSON list that is not empty", path)
     return list(found)

@@ -14,7 +14,7 @@ from topalpha.families.normal import Normal
 from topalpha.families.pass_fail import PassFail
 from topalpha.families.poisson import Poisson
 from topalpha.rewards import RewardFamily, RewardModel
-from topalpha.validate import choice, plain, require, words
+from topalpha.validate import choice, plain, quoted, require, words
 
 __all__ = [
     "FAMILIES",
@@ -82,7 +82,10 @@ def parse_family(text: str) -> RewardModel:
     family: RewardModel
     if kind is Mirrored:
         require(bool(opened), "family", "say what is mirrored, such as mirrored(poisson(3))", text)
-        family = Mirrored(checked(parse_family(inside.removesuffix(")"))))
+        try:
+            family = Mirrored(checked(parse_family(inside.removesuffix(")"))))
+        except RecursionError:
+            raise ValueError(f"family must not be nested so deeply, got {quoted(text)}") from None
     else:
         numbers: dict[str, Any] = read_numbers(text, kind._fields, inside.removesuffix(")"))
         missing = [field for field in kind._fields if field not in numbers and field not in kind._field_defaults]

@@ -12,6 +12,7 @@ from topalpha.storage import schema
 from topalpha.storage.encoding import decode
 from topalpha.storage.errors import SOUND, StorageError, refusal
 from topalpha.storage.files import consult, inspect, resolve
+from topalpha.validate import require
 
 
 class Failure(NamedTuple):
@@ -189,6 +190,7 @@ def find(connection: sqlite3.Connection, path: str, name: str | None) -> tuple[A
     topalpha.storage.errors.StorageError: name must be a search in the file, got 'first' ('searches.db' holds no search)
     >>> connection.close()
     """
+    require(name is None or isinstance(name, str), "name", "be text", name)
     known = listed(connection)
     if name is None and len(known) == 1:
         name = known[0]

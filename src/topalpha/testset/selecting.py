@@ -17,7 +17,7 @@ from topalpha.storage import names, read
 from topalpha.task import Task
 from topalpha.testset.identity import digest
 from topalpha.testset.selection import Selection, selection_of
-from topalpha.validate import choice, file_name, flag, require
+from topalpha.validate import choice, file_name, flag, has_length, require
 
 #: Algorithms that know test sets and say beforehand how many candidates they draw. The first is used where none is
 #: named: it costs no more on a test set, draws fewer candidates, and a slow remote call holds up no other candidate.
@@ -218,7 +218,8 @@ def _asked(
 ) -> tuple[Task, Calls]:
     """What is looked for, and what evaluates it."""
     require(not isinstance(examples, str | bytes), "examples", "be a list", examples)
-    pool = 0 if callable(candidates) or not hasattr(candidates, "__len__") else len(candidates)
+    require(examples is not None, "examples", "be a list", examples)
+    pool = 0 if callable(candidates) or not has_length(candidates) else len(candidates)
     return prepare(
         candidates,
         evaluate,
