@@ -166,9 +166,11 @@ def checked_model(family: RewardModel | None) -> RewardModel:
 def _plain(family: Any) -> Any:
     """The same with Python's own numbers for parameters: describe writes them down."""
     if isinstance(family, Mirrored):
-        return Mirrored(_plain(family.family))
-    fields = getattr(family, "_fields", ())
-    return family._replace(**plain({one: getattr(family, one) for one in fields})) if fields else family
+        inner = _plain(family.family)
+        return family if inner is family.family else Mirrored(inner)
+    given = {name: getattr(family, name) for name in getattr(family, "_fields", ())}
+    own = {name: plain(value) for name, value in given.items() if plain(value) is not value}
+    return family._replace(**own) if own else family
 
 
 def checked(family: RewardModel | None) -> RewardFamily:
