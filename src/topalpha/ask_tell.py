@@ -13,7 +13,7 @@ from topalpha.journal import Trail
 from topalpha.models import Model, reward_model
 from topalpha.result import Result
 from topalpha.streams import Seed, streams
-from topalpha.validate import real, require, whole
+from topalpha.validate import MOST_WIDTH, real, require, whole
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -87,6 +87,7 @@ class Search:
     def __init__(
         self, algorithm: Algorithm, seed: Seed = 0, *, model: Model | None = None, journal: Journal | None = None
     ) -> None:
+        require(isinstance(algorithm, Algorithm), "algorithm", "be what design returned", algorithm)
         self.algorithm = algorithm
         self.model = reward_model(algorithm.family) if model is None else model
         self.journal = journal
@@ -195,7 +196,7 @@ class Search:
         [0, 1, 2, 3]
         """
         found: list[Pull] = []
-        for _ in range(whole("width", width, 0)):
+        for _ in range(whole("width", width, 0, MOST_WIDTH)):
             pull = self._next()
             if pull is None:
                 break

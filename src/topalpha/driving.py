@@ -54,7 +54,7 @@ def prepare(
         delta=delta,
         family=model.text,
         minimise=minimise,
-        algorithm=algorithm or "",
+        algorithm="" if algorithm is None else algorithm,
         pool=calls.pool,
         items=size,
         seed=seed,
@@ -148,7 +148,8 @@ def finish(session: Session, calls: Calls, how: Running) -> Result:
 
 async def afinish(session: Session, calls: Calls, how: Running) -> Result:
     """Run the session to its end, in the running event loop."""
-    require(how.executor is None and how.workers is None, "executor", "be None for coroutines: see width", how.executor)
+    for name, given in (("executor", how.executor), ("workers", how.workers)):
+        require(given is None, name, "be None for coroutines: see width", given)
     with Reporter(how.progress) as show, _accounted(session), _heard() as interrupted:
         watch = _watch(session, how, show)
         terms = _terms(session, calls, how, watch)

@@ -108,7 +108,7 @@ def search(
         family=family,
         minimise=minimise,
         algorithm=algorithm,
-        options=dict(options or {}),
+        options={} if options is None else options,
         seed=seed,
         about=about,
         on_error=on_error,

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from topalpha.execution import Budget
-from topalpha.progress import LOGGER, Progress, survey
+from topalpha.progress import LOGGER, STYLES, Progress, survey
 from topalpha.session import Session
 from topalpha.snapshots import PERIOD, Snapshots
 from topalpha.storage import CONTINUE, PAUSE, STOP
+from topalpha.validate import MOST_WIDTH, MOST_WORKERS, choice, optional, positive, real, require, whole
 
 #: The reason to end when the file was lost that the search is recorded in.
 VANISHED = "vanished"
@@ -64,6 +65,24 @@ class Running:
     timeout: float | None = None
     progress: str = "auto"
     callbacks: Sequence[Callable[[Progress], None]] = ()
+
+    def __post_init__(self) -> None:
+        checked = {
+            "workers": optional(whole, "workers", self.workers, most=MOST_WORKERS),
+            "width": optional(whole, "width", self.width, most=MOST_WIDTH),
+            "pulls": optional(whole, "pulls", self.pulls, least=0),
+            "seconds": optional(real, "seconds", self.seconds),
+            "cost": optional(real, "cost", self.cost),
+            "retries": whole("retries", self.retries, 0),
+            "timeout": optional(positive, "timeout", self.timeout),
+            "progress": choice("progress", self.progress, STYLES),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        priced = self.cost_of is None or callable(self.cost_of) or real("cost_of", self.cost_of) >= 0.0
+        require(priced, "cost_of", "be at least 0, or a function of the candidate and the reward", self.cost_of)
+        listed = isinstance(self.callbacks, Sequence) and all(map(callable, self.callbacks))
+        require(listed, "callbacks", "be functions", self.callbacks)
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Running:

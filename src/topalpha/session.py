@@ -16,7 +16,7 @@ from topalpha.replay import fingerprint, replay
 from topalpha.snapshots import Snapshots
 from topalpha.storage import StorageError
 from topalpha.task import Task
-from topalpha.validate import file_name, require
+from topalpha.validate import file_name, flag, require
 from topalpha.wording import quoted
 
 if TYPE_CHECKING:
@@ -92,6 +92,9 @@ class Session(Search):
 
         ``given`` says what it was begun with, as ``topalpha.identity.likeness`` does, for when it is resumed.
         """
+        require(isinstance(task, Task), "task", "be a Task", task)
+        require(code is None or isinstance(code, Mapping), "code", "be a mapping of names to places", code)
+        pickle = flag("pickle", pickle)
         if storage is None:
             return cls(task)
         from topalpha.storage import Storage
@@ -123,6 +126,7 @@ class Session(Search):
         """
         from topalpha.storage import Storage, read
 
+        allow_pickle = flag("allow_pickle", allow_pickle)
         read(path, name, log=False)  # a file that is not there is not to be created
         with ExitStack() as stack:
             store: Storage = stack.enter_context(Storage(path, durable=durable, interval=interval))

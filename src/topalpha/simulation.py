@@ -19,7 +19,7 @@ from topalpha.result import Study
 from topalpha.rewards import RewardFamily, RewardModel
 from topalpha.runs import Experiment, Outcome, finish, run_on_executor, run_on_threads, start
 from topalpha.streams import Seed, streams
-from topalpha.validate import require, whole
+from topalpha.validate import MOST_RUNS, MOST_WORKERS, require, seed_number, whole
 
 __all__ = ["Interpreted", "Means", "check_means", "finish", "interpret", "simulate", "start"]
 
@@ -93,9 +93,9 @@ def simulate(
     require(isinstance(algorithm, Algorithm), "algorithm", "be what design returned", algorithm)
     require(executor is None or hasattr(executor, "submit"), "executor", "have a submit method", executor)
     check_means(reservoir, algorithm.family)
-    runs = whole("runs", runs)
-    seed = whole("seed", seed, 0)
-    workers = whole("workers", os.cpu_count() or 1 if workers is None else workers)
+    runs = whole("runs", runs, most=MOST_RUNS)
+    seed = seed_number("seed", seed)
+    workers = whole("workers", os.cpu_count() or 1 if workers is None else workers, most=MOST_WORKERS)
     experiment = Experiment(algorithm, reservoir, rewards, seed, 2**62 if limit is None else whole("limit", limit))
     experiment.compile()  # before fanning out
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -10,7 +11,19 @@ from typing import Any
 from topalpha.algorithms import default_for, design, entry
 from topalpha.core import Algorithm
 from topalpha.models import Model, reward_model
-from topalpha.validate import choice, positive, require, whole
+from topalpha.validate import (
+    LONGEST_LIST,
+    choice,
+    flag,
+    fraction,
+    number_in,
+    plain,
+    positive,
+    require,
+    seed_number,
+    whole,
+    words,
+)
 
 #: What may be done about a pull that gives no reward.
 ON_ERROR = ("raise", "retry", "worst")
@@ -64,7 +77,24 @@ class Task:
     on_error: str = "raise"
 
     def __post_init__(self) -> None:
-        whole("seed", self.seed, 0)
+        named = isinstance(self.options, Mapping) and all(isinstance(name, str) for name in self.options)
+        require(named, "options", "be a mapping of names to values", self.options)
+        checked = {
+            "alpha": fraction("alpha", self.alpha),
+            # A whole number stays one, as files have it.
+            "epsilon": self.epsilon if type(self.epsilon) is int else positive("epsilon", self.epsilon),
+            "delta": fraction("delta", self.delta),
+            "family": words("family", self.family),
+            "minimise": flag("minimise", self.minimise),
+            "algorithm": words("algorithm", self.algorithm),
+            "options": plain(self.options),
+            "pool": whole("pool", self.pool, 0, LONGEST_LIST),
+            "items": whole("items", self.items, 0),
+            "seed": seed_number("seed", self.seed),
+            "about": words("about", self.about),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
         require("pool" not in self.options, "options", "not name a pool: its size is that of the list", self.options)
         if not self.algorithm:
             object.__setattr__(self, "algorithm", default_for(self.model.family))
@@ -113,8 +143,22 @@ class Task:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Task:
-        """The task that :meth:`to_dict` gave."""
+        """The task that :meth:`to_dict` gave, also one that was kept before inputs were checked as they are now."""
         known = {one.name for one in fields(cls)}
         missing = {"alpha", "epsilon", "delta"} - set(values)
         require(set(values) <= known and not missing, "task", f"have the entries {', '.join(sorted(known))}", values)
-        return cls(**values)
+        return cls(**{name: _understood(name, value) for name, value in values.items()})
+
+
+def _understood(name: str, value: Any) -> Any:
+    """A recorded value as it was understood: numbers could be text, anything that counts as true was true."""
+    if name == "options" and isinstance(value, Mapping):
+        return {option: _understood("", one) for option, one in value.items()}
+    if name == "minimise":
+        return bool(value)
+    if name == "about":
+        return str(value) if value else ""
+    if name in ("", "alpha", "epsilon", "delta") and isinstance(value, str):
+        with suppress(ValueError):
+            return number_in(name, value)
+    return value

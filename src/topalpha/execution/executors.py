@@ -17,7 +17,7 @@ from typing import Any
 
 from topalpha.execution.calls import Evaluation
 from topalpha.execution.worker import Outcome, attempt, attempt_elsewhere, attempt_packed, hello, ignore_interrupt
-from topalpha.validate import require, whole
+from topalpha.validate import MOST_WORKERS, require, whole
 
 log = logging.getLogger("topalpha")
 
@@ -151,7 +151,7 @@ def open_executor(kind: Any, workers: int | None = None) -> Iterator[Crew | None
     (3, False)
     """
     if workers is not None:
-        whole("workers", workers)
+        workers = whole("workers", workers, most=MOST_WORKERS)
     if kind is None:
         require(workers in (None, 1), "workers", "be 1 without an executor", workers)
         yield None

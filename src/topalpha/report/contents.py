@@ -87,11 +87,6 @@ class Contents:
         at = self.recording.updated
         return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
-    @property
-    def pickled(self) -> bool:
-        """Whether candidates are kept as pickles, which are not loaded."""
-        return any(isinstance(raw, bytes) for raw in self.recording.arms)
-
 
 def gather(path: str | os.PathLike[str], name: str | None = None, arms: int = 200) -> Contents:
     """Read a search and compute again what is proved; pickled candidates are not loaded.
@@ -118,7 +113,7 @@ def gather(path: str | os.PathLike[str], name: str | None = None, arms: int = 20
 def _replayed(recording: Recording) -> tuple[Certificate | None, Session]:
     """The certificate, computed again, or what is proved where there is none yet; and the search as it stands."""
     if recording.certificate is not None:
-        return confirmed(recording, allow_pickle=None)
+        return confirmed(recording)
     session = Session.replayed(recording, None)
     if session.history.t == 0:
         return None, session

@@ -16,10 +16,7 @@ from topalpha.storage.errors import BROKEN, RecordLost, StorageError, explained
 from topalpha.storage.files import verify
 from topalpha.storage.recording import Failure, Recording, audited, find, load, parsed, read
 from topalpha.storage.writer import Step, Writer
-from topalpha.validate import require
-
-#: What SQLite can hold.
-LARGEST = 2**63 - 1
+from topalpha.validate import LARGEST, real, require
 
 
 class Record:
@@ -138,7 +135,7 @@ class Record:
     def tell(self, order: int, reward: float) -> None:
         """Note the reward of a pull that was asked for."""
         self._writer.check()
-        order, reward = index(order), float(reward)
+        order, reward = index(order), real("reward", reward)
         if not 0 <= order < self._asked or self._is_told[order]:
             require(False, "order", "be of a pull asked for and not yet told", order)
         if not isfinite(reward):
@@ -149,7 +146,7 @@ class Record:
     def tell_many(self, rewards: Iterable[tuple[int, float]]) -> None:
         """Note several rewards, in this order of arrival: all of them or none."""
         self._writer.check()
-        pairs = [(index(order), float(reward)) for order, reward in rewards]
+        pairs = [(index(order), real("reward", reward)) for order, reward in rewards]
         seen: set[int] = set()
         for order, reward in pairs:
             known = 0 <= order < self._asked and not self._is_told[order] and order not in seen

@@ -16,7 +16,7 @@ from topalpha.session import Session
 from topalpha.storage import holds, read
 from topalpha.task import Task
 from topalpha.testset.selection import Selection, selection_of
-from topalpha.validate import choice, file_name, require
+from topalpha.validate import choice, file_name, flag, has_length, require
 
 #: Algorithms that know test sets and say beforehand how many candidates they draw. The first is used where none is
 #: named: it costs no more on a test set, draws fewer candidates, and a slow remote call holds up no other candidate.
@@ -217,7 +217,8 @@ def _asked(
 ) -> tuple[Task, Calls]:
     """What is looked for, and what evaluates it."""
     require(not isinstance(examples, str | bytes), "examples", "be a list", examples)
-    pool = 0 if callable(candidates) or not hasattr(candidates, "__len__") else len(candidates)
+    require(examples is not None, "examples", "be a list", examples)
+    pool = 0 if callable(candidates) or not has_length(candidates) else len(candidates)
     return prepare(
         candidates,
         evaluate,
@@ -227,7 +228,7 @@ def _asked(
         epsilon=epsilon,
         delta=delta,
         algorithm=chosen_algorithm(algorithm),
-        options=dict(options or {}),
+        options={} if options is None else options,
         seed=seed,
         about=about,
         on_error=on_error,
@@ -245,6 +246,7 @@ def _session(
     interval: float,
 ) -> Session:
     """A new session, or the one that the file holds, if that is of the same candidates, examples and target."""
+    resume, pickle = flag("resume", resume), flag("pickle", pickle)
     require(storage is not None or not resume, "storage", "name a file where resume is set", storage)
     if storage is None:
         return Session.start(task)
