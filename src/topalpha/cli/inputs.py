@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from topalpha.cli.program import refusals
-from topalpha.validate import fraction, positive, real, require, whole
+from topalpha.validate import fraction, not_negative, positive, real, require, whole
 
 if TYPE_CHECKING:
     from topalpha.core import Algorithm, Entry
@@ -51,6 +51,7 @@ def _number(name: str, text: Any) -> float:
 NUMBER = Checked("number", real)
 FRACTION = Checked("fraction", lambda name, text: fraction(name, real(name, text)))
 POSITIVE = Checked("number", lambda name, text: positive(name, real(name, text)))
+SECONDS = Checked("seconds", lambda name, text: not_negative(name, real(name, text)))
 COUNT = Checked("count", lambda name, text: _count(name, text, 1))
 SEED = Checked("seed", lambda name, text: _count(name, text, 0))
 PORT = Checked("port", lambda name, text: _count(name, text, 0))

@@ -120,7 +120,7 @@ class Record:
         self._new_tells.append((self._search, order, self._told, reward))
         self._is_told[order] = 1
         self._told += 1
-        self._settle()
+        self.settle()
 
     def tell_many(self, rewards: Iterable[tuple[int, float]]) -> None:
         """Note several rewards, in this order of arrival: all of them or none."""
@@ -136,7 +136,7 @@ class Record:
             self._new_tells.append((self._search, order, self._told, reward))
             self._is_told[order] = 1
             self._told += 1
-        self._settle()
+        self.settle()
 
     def fail(self, order: int, after: int, reason: str, action: str) -> None:
         """Note that a pull gave no reward, why, and what is done about it; on disk with the next reward or commit."""
@@ -151,6 +151,11 @@ class Record:
     def commit(self) -> None:
         """Put on disk what still waits."""
         self._write([])
+
+    def settle(self) -> None:
+        """The same, unless the storage has an ``interval`` that is not over."""
+        if self._interval <= 0.0 or time.monotonic() - self._committed >= self._interval:
+            self._write([])
 
     def finish(self, status: str, certificate: Mapping[str, Any] | None) -> None:
         """Note how the search stands and what it ended with; on disk when this returns."""
@@ -189,10 +194,6 @@ class Record:
             return load(self._writer.connection, self._writer.path, self.name)
         except BROKEN as error:
             raise explained(self._writer.path, error) from error
-
-    def _settle(self) -> None:
-        if self._interval <= 0.0 or time.monotonic() - self._committed >= self._interval:
-            self._write([])
 
     def _write(self, more: list[Step]) -> None:
         waiting = (self._new_arms, self._new_asks, self._new_waits, self._new_tells, self._new_failures)
