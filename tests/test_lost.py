@@ -82,7 +82,7 @@ def test_pulls_in_flight_at_the_end_are_waited_for_and_recorded(tmp_path, way, k
 
         result = asyncio.run(asearch(draw, pull, **options))
     else:
-        result = search(draw, gate, executor="threads", **options)
+        result = search(draw, gate, executor="threads", workers=3, **options)
     record = read(path)
     assert not result.stopped
     assert len(record.tells) == len(record.asks) >= 6, "nothing is outstanding"
@@ -104,7 +104,7 @@ def test_how_long_is_an_argument_and_what_was_given_up_is_stated(tmp_path, kind)
 
         result = asyncio.run(asearch(draw, pull, **options))
     else:
-        result = search(draw, gate, executor="threads", **options)
+        result = search(draw, gate, executor="threads", workers=3, **options)
         gate.open.set()
     given_up = [failure for failure in read(path).failures if failure.action == "again"]
     assert len(given_up) == 3
@@ -149,16 +149,16 @@ def test_others_are_waited_for_when_a_pull_fails():
         return coin(mean, rng)
 
     with pytest.raises(PullFailed) as failure:
-        search(draw, pull, **EASY, executor="threads", width=3)
+        search(draw, pull, **EASY, executor="threads", workers=3)
     assert failure.value.result.pulls >= 5
     assert failure.value.result.certificate.failures == {}
 
 
 def test_a_coroutine_that_swallows_cancellation_is_closed(caplog):
-    ended = []
+    ended, calls = [], itertools.count()
 
     async def stubborn(mean, rng):
-        if mean < 0.5:
+        if next(calls) > 5:
             try:
                 while True:
                     with suppress(asyncio.CancelledError):
@@ -170,7 +170,7 @@ def test_a_coroutine_that_swallows_cancellation_is_closed(caplog):
     result = asyncio.run(asearch(draw, stubborn, **EASY, seconds=0.3, patience=0.1, width=4))
     assert not result.stopped
     assert len(ended) == result.certificate.failures["again"] > 0
-    assert "It must not swallow CancelledError" in caplog.text
+    assert caplog.text.count("must not swallow CancelledError") == 1
 
 
 # After a crash.
@@ -190,7 +190,7 @@ def watch():
         time.sleep(0.01)
     os.kill(os.getpid(), 9)
 threading.Thread(target=watch).start()
-options = {} if kind == "none" else {"executor": kind, "width": 3}
+options = {} if kind == "none" else {"executor": kind, "workers": 3}
 target = {"alpha": 0.2, "epsilon": 0.3, "delta": 0.1}
 topalpha.search(lambda rng: rng.random(), pull, **target, storage=path, on_lost=on_lost, **options)
 """
@@ -435,7 +435,7 @@ class Lab(Executor):
 
 
 def searched(seed, patience, on_lost, kept):
-    """A search whose time is over as soon as all workers are busy with slow pulls, and which is then taken up again.
+    """A search whose time is over as soon as only slow pulls are left, and which is then taken up again.
 
     With probability ``kept`` those come back in time. The true mean of what it returns, or None.
     """
@@ -443,10 +443,11 @@ def searched(seed, patience, on_lost, kept):
     found = Search(enduring(algorithm) if on_lost == "worst" else algorithm, seed)
     chance, lab, calls = random.Random(seed + 1000), Lab(seed), Calls(lambda rng: 0.0, lambda mean: 0.0, seed=seed)
     means = [0.75 if chance.random() < 0.25 else 0.25 for _ in range(100)]
-    candidates = []
+    candidates, seen = [], [0]
 
     def notice():
-        if len(lab.slow) < 4:
+        if found.told > seen[-1]:
+            seen.append(found.told)
             return None
         in_time = chance.random() < kept
         if in_time or patience > 0.0:
@@ -454,14 +455,14 @@ def searched(seed, patience, on_lost, kept):
         return None if in_time else "message"
 
     terms = {"candidates": candidates, "new_candidate": means.__getitem__, "executor": lab, "width": 4, "poll": 1e-4}
-    while found.told < (2500 if kept or patience else 500):
+    while found.told < (2500 if kept or patience else 200):
         if run(found, calls, **terms, notice=notice, patience=patience, on_lost=on_lost) == "stopped":
             return candidates[found.result.arm]
         lab.slow.clear()
     return None
 
 
-RUNS, DELTA = 40, 0.1
+RUNS, DELTA = 20, 0.1
 
 
 def errors(patience, on_lost, kept=0.0):

@@ -181,15 +181,16 @@ class _Flight:
         """See that all that was called off ends: nobody could close the event loop otherwise."""
         if self.called_off:
             await asyncio.wait(self.called_off, timeout=GRACE)
-        for task in list(self.called_off):
-            _close(task)
         if self.called_off:
+            stubborn = len(self.called_off)
+            log.warning("topalpha closes %d pulls in flight: a coroutine must not swallow CancelledError", stubborn)
+            for task in list(self.called_off):
+                _close(task)
             await asyncio.wait(self.called_off, timeout=GRACE)
 
 
 def _close(task: Task) -> None:
     """End a coroutine that goes on although it was cancelled."""
-    log.warning("topalpha: a pull went on although it was cancelled; it is closed. It must not swallow CancelledError")
     coroutine: Any = task.get_coro()
     try:
         coroutine.close()

@@ -139,7 +139,9 @@ def exit_code(reason: str) -> int:
 class _State:
     held = False
     pending = False
+    #: Who is told of signals, the outermost; and who asks at present.
     current: Signals | None = None
+    inner: Signals | None = None
 
 
 _state = _State()
@@ -199,15 +201,15 @@ def held(patience: float = 0.0) -> Iterator[Signals]:
     if not _in_main_thread():  # signals reach the main thread only
         yield Signals(patience)
         return
-    if _state.current is not None:
-        before, signals = _state.held, _state.current if _state.held else Signals(patience)
-        _state.held = True
+    if _state.inner is not None:
+        before, outer = _state.held, _state.inner
+        _state.held, _state.inner = True, outer if before else Signals(patience)
         try:
-            yield signals
+            yield _state.inner
         finally:
-            _state.held = before
+            _state.held, _state.inner = before, outer
         return
-    signals = _state.current = Signals(patience)
+    signals = _state.current = _state.inner = Signals(patience)
     taken = [number for number, (_, _, usual) in SIGNALS.items() if signal.getsignal(number) == usual]
     watcher = threading.Thread(target=signals.watch, name="topalpha signals", daemon=True)
     if taken and patience > 0.0:
@@ -222,7 +224,8 @@ def held(patience: float = 0.0) -> Iterator[Signals]:
         for number in taken:
             if signal.getsignal(number) is _note:
                 signal.signal(number, SIGNALS[number][2])
-        _state.current, _state.pending = None, False
+        _state.current = _state.inner = None
+        _state.pending = False
         signals.over()
         if signals.reason is not None and not signals.heeded and signals.number != signal.SIGINT:
             signal.raise_signal(signals.number)

@@ -27,7 +27,7 @@ from topalpha.sklearn.settings import Grid, Sampler, by_value, in_words, parts, 
 from topalpha.sklearn.split_score import SplitScore
 from topalpha.storage import names
 from topalpha.task import Task
-from topalpha.validate import choice, file_name, int_like, positive, real, require, whole
+from topalpha.validate import choice, file_name, int_like, not_negative, positive, real, require, whole
 
 #: Whether every setting has splits of its own, or split k is the same for all.
 SPLITS = ("own", "shared")
@@ -79,6 +79,7 @@ def _check_running(search: Any) -> None:
         whole("max_fits", search.max_fits)
     if search.max_seconds is not None:
         require(real("max_seconds", search.max_seconds) > 0.0, "max_seconds", "be positive", search.max_seconds)
+    not_negative("patience", search.patience)
     if search.storage is not None:
         file_name("storage", search.storage)
 
@@ -206,6 +207,7 @@ def running(search: Any, seen: Callable[[Any, Any], float]) -> Running:
         workers=None if search.executor is None and workers == 1 else workers,
         pulls=search.max_fits,
         seconds=search.max_seconds,
+        patience=search.patience,
         cost_of=seen,
         progress="auto" if search.verbose else "none",
     )

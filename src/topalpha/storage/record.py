@@ -22,9 +22,9 @@ LARGEST = 2**63 - 1
 class Record:
     """One search, open for writing; made by :meth:`Storage.create` and :meth:`Storage.open`.
 
-    Arms and asks wait in memory and go to disk in the transaction of the next reward, so that between two calls no
-    transaction is open and nobody else has to wait; what was told is on disk when :meth:`tell` returns, unless the
-    storage has an ``interval``. Arms, asks and rewards come in order and once: anything else is refused before it is
+    Arms and asks wait in memory until :meth:`settle` or the next reward, so that between two calls no transaction is
+    open and nobody else has to wait; what was told is on disk when :meth:`tell` returns, unless the storage has an
+    ``interval``. Arms, asks and rewards come in order and once: anything else is refused before it is
     written.
 
     Attributes
