@@ -237,6 +237,13 @@ def test_a_pull_that_nobody_began_is_not_lost(tmp_path):
             session.lose(begun)
         with pytest.raises(ValueError, match="be the one told before"):
             session.tell(begun, 1.0)
+        told = session.ask()
+        session.tell(told, 1.0)
+        with pytest.raises(ValueError, match="pull must be one that is asked for and not yet told"):
+            session.lose(told)
+        certificate = session.finish("message")
+    assert told.order not in read(path).lost
+    assert verify(path) == certificate
 
 
 def test_files_without_lost_pulls_are_as_they_were(tmp_path):

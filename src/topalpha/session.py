@@ -158,8 +158,8 @@ class Session(Search):
         return pulls
 
     def lose(self, pull: Pull, reason: str = "it never came back") -> None:  # noqa: D102 - as in Search
-        if not self.stopped:
-            require(self.endures, "on_lost", "be worst for a pull to count as lost", self.task.on_lost)
+        require(self.endures, "on_lost", "be worst for a pull to count as lost", self.task.on_lost)
+        if not self.stopped and pull in self.outstanding:
             self.failed(pull, reason, LOST)
         super().lose(pull)
 

@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any
 
 from topalpha.execution.calls import Evaluation
-from topalpha.execution.interrupts import SIGNALS
+from topalpha.execution.interrupts import SIGNALS, released
 from topalpha.execution.threads import Threads
 from topalpha.execution.worker import Outcome, attempt, attempt_elsewhere, attempt_packed, hello, ignore_signal, outlive
 from topalpha.validate import require, whole
@@ -207,9 +207,11 @@ def _processes(count: int) -> ProcessPoolExecutor:
     context = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
     pool = ProcessPoolExecutor(count, mp_context=context, initializer=_prepare)
     try:
-        for future in [pool.submit(hello) for _ in range(count)]:
-            future.result()
+        with released():
+            for future in [pool.submit(hello) for _ in range(count)]:
+                future.result()
     except BrokenExecutor as error:
+        _dismiss(pool, by_force=True)
         text = "processes could not start; a script that opens some must do so under if __name__ == '__main__':"
         raise RuntimeError(text) from error
     except BaseException:
