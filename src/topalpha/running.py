@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from topalpha.execution import Budget
+from topalpha.execution import PATIENCE, Budget
 from topalpha.progress import LOGGER, STYLES, Progress, survey
 from topalpha.session import Session
 from topalpha.snapshots import PERIOD, Snapshots
@@ -35,14 +35,19 @@ class Running:
     width
         How many pulls are in flight at once; as many as there are workers unless given.
     pulls, seconds, cost
-        The budget: rewards, wall-clock seconds, or what ``cost_of`` adds up to. The search ends when the first is
-        spent, with the weaker statements that are proved by then.
+        The budget: rewards, wall-clock seconds, or what ``cost_of`` adds up to. When the first is spent no pull is
+        started any more, and the search ends with the weaker statements that are proved by then.
     cost_of
         The cost of a pull: a number, or a function of the candidate and the reward.
     retries
         How often a failed pull is tried again with ``on_error="retry"``.
     timeout
         After how many seconds a pull counts as failed.
+    patience
+        How many seconds pulls in flight are waited for when a budget, Ctrl-C, SIGTERM, SIGHUP or a message ends the
+        search, beyond the seconds of the budget. It should exceed the longest pull: one that has not answered by then
+        is lost (``on_lost`` says what becomes of it). A second Ctrl-C ends the wait. A pull in the searching thread is
+        waited for as long as it takes when a budget ends.
     progress
         ``auto`` (a live line on a terminal, log lines without one), ``live``, ``lines`` or ``none``.
     callbacks
@@ -63,6 +68,7 @@ class Running:
     cost_of: float | Callable[[Any, float], float] | None = None
     retries: int = 3
     timeout: float | None = None
+    patience: float = PATIENCE
     progress: str = "auto"
     callbacks: Sequence[Callable[[Progress], None]] = ()
 

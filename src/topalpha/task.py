@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from topalpha.algorithms import default_for, design, entry
+from topalpha.algorithms.enduring import enduring
 from topalpha.core import Algorithm
 from topalpha.models import Model, reward_model
 from topalpha.validate import (
@@ -27,6 +28,8 @@ from topalpha.validate import (
 
 #: What may be done about a pull that gives no reward.
 ON_ERROR = ("raise", "retry", "worst")
+#: What may be done about a pull that was begun and never answered.
+ON_LOST = ("again", "worst")
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,9 @@ class Task:
         Which law the claim is about, in words, for the certificate.
     on_error
         What is done about a pull that fails: ``raise``, ``retry`` or count the ``worst`` reward.
+    on_lost
+        What is done about a pull that was begun and never answers: evaluate it ``again``, or count it as the ``worst``
+        that it may have been, for its arm's upper bound and for its lower bound.
 
     Examples
     --------
@@ -75,6 +81,7 @@ class Task:
     seed: int = 0
     about: str = ""
     on_error: str = "raise"
+    on_lost: str = "again"
 
     def __post_init__(self) -> None:
         named = isinstance(self.options, Mapping) and all(isinstance(name, str) for name in self.options)
@@ -99,6 +106,7 @@ class Task:
         if not self.algorithm:
             object.__setattr__(self, "algorithm", default_for(self.model.family))
         choice("on_error", self.on_error, ON_ERROR)
+        choice("on_lost", self.on_lost, ON_LOST)
         self.design()
         if self.on_error == "worst":
             bounded = self.model.worst is not None
@@ -121,7 +129,8 @@ class Task:
             words = f"be plain for {self.algorithm}, whose options are in the units of its rewards"
             require(plain and not self.minimise, "family", words, self.family)
         epsilon = self.model.epsilon(positive("epsilon", self.epsilon))
-        return design(self.algorithm, self.alpha, epsilon, self.delta, self.model.family, **options)
+        algorithm = design(self.algorithm, self.alpha, epsilon, self.delta, self.model.family, **options)
+        return algorithm if self.on_lost == "again" else enduring(algorithm)
 
     @property
     def law(self) -> str:
@@ -138,8 +147,11 @@ class Task:
         return entry(self.algorithm).proof
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
+        """For JSON; what was not asked for before it could be is left out, so that records stay as they were."""
+        values = asdict(self)
+        if self.on_lost == "again":
+            del values["on_lost"]
+        return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Task:

@@ -91,6 +91,19 @@ def positive(name: str, value: float) -> float:
     return number
 
 
+def not_negative(name: str, value: float) -> float:
+    """Return ``value`` as a float if it is at least 0; it may be infinite.
+
+    Examples
+    --------
+    >>> not_negative("patience", 60)
+    60.0
+    """
+    number = real(name, value)
+    require(number >= 0.0, name, "be at least 0", value)
+    return number
+
+
 def whole(name: str, value: int, least: int = 1, most: int = LARGEST) -> int:
     """Return ``value`` as an int if it is a whole number from ``least`` to ``most``.
 

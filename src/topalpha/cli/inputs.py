@@ -17,6 +17,7 @@ from topalpha.validate import (
     MOST_WIDTH,
     MOST_WORKERS,
     fraction,
+    not_negative,
     number_in,
     positive,
     real,
@@ -64,6 +65,7 @@ def _number(name: str, text: Any) -> float:
 NUMBER = Checked("number", _number)
 FRACTION = Checked("fraction", lambda name, text: fraction(name, _number(name, text)))
 POSITIVE = Checked("number", lambda name, text: positive(name, _number(name, text)))
+SECONDS = Checked("seconds", lambda name, text: not_negative(name, _number(name, text)))
 COUNT = Checked("count", lambda name, text: _count(name, text, 1))
 RUNS = Checked("count", lambda name, text: _count(name, text, 1, MOST_RUNS))
 WORKERS = Checked("count", lambda name, text: _count(name, text, 1, MOST_WORKERS))

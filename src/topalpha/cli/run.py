@@ -15,7 +15,7 @@ import click
 from topalpha.cli import inputs
 from topalpha.cli.code import locate, sibling
 from topalpha.cli.output import console, delivery, escape
-from topalpha.cli.program import FAILED, INTERRUPTED, refusals, say
+from topalpha.cli.program import FAILED, refusals, say
 from topalpha.cli.trust import allow
 from topalpha.validate import require
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _PROGRESS = click.Choice(["auto", "live", "lines", "none"])
 _ON_ERROR = click.Choice(["raise", "retry", "worst"])
+_ON_LOST = click.Choice(["again", "worst"])
 _EXECUTORS = click.Choice(["threads", "processes"])
 
 
@@ -39,6 +40,13 @@ def running_options(command: Any) -> Any:
         click.option("--cost-of", type=inputs.POSITIVE, help="What one pull costs."),
         click.option("--retries", type=inputs.COUNT, default=3, show_default=True, help="With --on-error retry."),
         click.option("--timeout", type=inputs.POSITIVE, help="Seconds after which a pull counts as failed."),
+        click.option(
+            "--patience",
+            type=inputs.SECONDS,
+            default=60.0,
+            show_default=True,
+            help="Seconds that pulls in flight are waited for when a budget, a signal or a message ends the search.",
+        ),
         click.option("--progress", type=_PROGRESS, default="auto", show_default=True, help="How progress is shown."),
         inputs.json_option,
     )
@@ -60,6 +68,7 @@ def running_options(command: Any) -> Any:
 @inputs.seed_option
 @click.option("--about", default="", help="Which law candidates are drawn from, in words, for the certificate.")
 @click.option("--on-error", type=_ON_ERROR, default="raise", show_default=True, help="What a failed pull leads to.")
+@click.option("--on-lost", type=_ON_LOST, default="again", show_default=True, help="What a pull without answer counts.")
 @click.option("--storage", metavar="FILE", help="Keep everything in this file, to resume and to verify.")
 @click.option("--name", default="search", show_default=True, help="Of the search in that file.")
 @click.option("--pickle", is_flag=True, help="Pickle candidates that JSON cannot hold.")
@@ -188,7 +197,7 @@ def _list(path: str, name: str) -> list[Any]:
 
 def _deliver(json_target: str | None, start: Callable[[], Result], *spared: str | None) -> int:
     """Run a search, and say what came of it; the JSON is none of the files that are ``spared``."""
-    from topalpha.execution import PullFailed
+    from topalpha.execution import PullFailed, exit_code
     from topalpha.storage import RecordLost
 
     logging.basicConfig(format="%(message)s")
@@ -214,8 +223,8 @@ def _deliver(json_target: str | None, start: Callable[[], Result], *spared: str 
         finally:  # what was found is said even if the file cannot be written any more
             if json_target != "-":
                 show(result)
-    if result.certificate is not None and result.certificate.reason == "interrupted":
-        code = INTERRUPTED
+    if result.certificate is not None:
+        code = exit_code(result.certificate.reason) or code
     return code
 
 

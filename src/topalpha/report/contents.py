@@ -16,6 +16,7 @@ from topalpha.standing import Standing, standing
 from topalpha.storage import Recording, Row, read
 from topalpha.storage.encoding import PICKLED, legible, shown
 from topalpha.verification import confirmed
+from topalpha.wording import SILENT
 
 #: Characters of a candidate that a table shows.
 LONGEST = 400
@@ -102,10 +103,9 @@ def gather(path: str | os.PathLike[str], name: str | None = None, arms: int = 20
     now = None if certificate is None else _standing(recording, session, certificate)
     rows = [] if now is None or certificate is None else _table(recording, now, certificate)
     chosen = [row for row in rows if row.chosen]
-    failures = [
-        Failed(recording.asks[one.order][0], one.after, one.reason, one.action) for one in recording.failures[:FAILURES]
-    ]
-    counts = dict(sorted(Counter(one.action for one in recording.failures).items()))
+    noted = [one for one in recording.failures if one.action not in SILENT]
+    failures = [Failed(recording.asks[one.order][0], one.after, one.reason, one.action) for one in noted[:FAILURES]]
+    counts = dict(sorted(Counter(one.action for one in noted).items()))
     file = legible(os.path.basename(os.fspath(path)))
     return Contents(file, recording, session, now, certificate, rows[:arms], len(rows), chosen, failures, counts)
 

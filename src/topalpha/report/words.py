@@ -178,6 +178,8 @@ def _command(task: Task, code: dict[str, Any], pulls: int | None, pickled: bool)
         words += ["--about", task.about]
     if task.on_error != "raise":
         words += ["--on-error", task.on_error]
+    if task.on_lost != "again":
+        words += ["--on-lost", task.on_lost]
     if pulls is not None:
         words += ["--pulls", str(pulls)]
     return shlex.join([*words, "--storage", "again.db", *["--pickle"] * pickled])

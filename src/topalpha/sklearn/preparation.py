@@ -26,7 +26,18 @@ from topalpha.sklearn.settings import Grid, Sampler, by_value, in_words, parts, 
 from topalpha.sklearn.split_score import SplitScore
 from topalpha.storage import holds
 from topalpha.task import Task
-from topalpha.validate import choice, file_name, flag, int_like, positive, real, require, seed_number, whole
+from topalpha.validate import (
+    choice,
+    file_name,
+    flag,
+    int_like,
+    not_negative,
+    positive,
+    real,
+    require,
+    seed_number,
+    whole,
+)
 
 #: Whether every setting has splits of its own, or split k is the same for all.
 SPLITS = ("own", "shared")
@@ -78,6 +89,7 @@ def _check_running(search: Any) -> None:
         whole("max_fits", search.max_fits)
     if search.max_seconds is not None:
         require(real("max_seconds", search.max_seconds) > 0.0, "max_seconds", "be positive", search.max_seconds)
+    not_negative("patience", search.patience)
     if search.storage is not None:
         file_name("storage", search.storage)
     flag("pickle", search.pickle)
@@ -206,6 +218,7 @@ def running(search: Any, seen: Callable[[Any, Any], float]) -> Running:
         workers=None if search.executor is None and workers == 1 else workers,
         pulls=search.max_fits,
         seconds=search.max_seconds,
+        patience=search.patience,
         cost_of=seen,
         progress="auto" if search.verbose else "none",
     )

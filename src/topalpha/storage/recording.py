@@ -14,6 +14,9 @@ from topalpha.storage.errors import SOUND, StorageError, refusal
 from topalpha.storage.files import consult, inspect, resolve, size
 from topalpha.validate import require
 
+#: What was done about a pull that never came back, where it counts as lost.
+LOST = "lost"
+
 
 class Failure(NamedTuple):
     """A pull that gave no reward: which, how many rewards had been told, why, and what was done about it.
@@ -110,6 +113,13 @@ class Recording:
     progress: dict[str, Any] | None = None
     updated: float | None = None
     pickled: bool = False
+
+    @property
+    def lost(self) -> set[int]:
+        """Orders of pulls that never came back and count as such; each was told as the worst reward there is."""
+        if (self.config.get("task") or {}).get("on_lost") != "worst":
+            return set()
+        return {failure.order for failure in self.failures if failure.action == LOST}
 
     def candidates(self, allow_pickle: bool | None = False) -> list[Any]:
         """The candidates, by arm. Pickled ones can run any code when loaded: only with ``allow_pickle``.
