@@ -11,6 +11,7 @@ import numpy as np
 
 from topalpha.algorithms import entry
 from topalpha.confidence import WORDS
+from topalpha.confidence.lost import LostBounds, LostEvidence
 from topalpha.core import Algorithm, Certifier, Conditional
 from topalpha.families import describe
 from topalpha.storage.encoding import PICKLED, decode
@@ -148,6 +149,8 @@ def bounds(algorithm: Any) -> str:
     part = _part(algorithm)
     if part is None:
         return f"The bounds of {entry(algorithm.traits.name).reference}."
+    if isinstance(part, LostBounds | LostEvidence):
+        return f"{WORDS[type(part[0])]} {WORDS[type(part)]}"
     return WORDS.get(type(part)) or _first_line(type(part))
 
 

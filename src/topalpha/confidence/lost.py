@@ -24,7 +24,9 @@ def _with_largest(history: History, arm: int, column: int) -> Any:
 
 
 class LostBounds(NamedTuple):
-    """Running bounds of ``bounds`` in which a lost pull counts as 1 from above and as 0 from below.
+    """A lost pull counts as the largest reward from above and as the smallest from below.
+
+    So it is in the running bounds of ``bounds``, which are of rewards between 0 and 1.
 
     Examples
     --------
@@ -81,7 +83,9 @@ class LostBounds(NamedTuple):
 
 
 class LostEvidence(NamedTuple):
-    """Evidence of ``evidence`` in which a lost pull is a 1 where the arm may be low and a 0 where it may be high.
+    """A lost pull counts as the largest reward where the arm may be low and as the smallest where it may be high.
+
+    So it is in the evidence of ``evidence``, which is of rewards between 0 and 1.
 
     Examples
     --------
