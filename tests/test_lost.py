@@ -6,15 +6,17 @@ import asyncio
 import itertools
 import math
 import random
+import sqlite3
 import subprocess
 import sys
 import threading
 from concurrent.futures import Executor, Future
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import numpy as np
 import pytest
 from scipy.stats import binom
+from waiting import PATIENCE, until
 
 from topalpha import PullFailed, asearch, design, resume, search, select, verify
 from topalpha.algorithms.enduring import enduring
@@ -23,7 +25,7 @@ from topalpha.confidence.lost import lost_column
 from topalpha.execution import Calls, run
 from topalpha.families import PassFail
 from topalpha.session import Session
-from topalpha.storage import read
+from topalpha.storage import control, read
 from topalpha.task import Task
 
 EASY = {"alpha": 0.2, "epsilon": 0.3, "delta": 0.1, "progress": "none"}
@@ -38,42 +40,59 @@ def coin(mean, rng):
 
 
 class Gate:
-    """A pull that waits at the gate from its third call on."""
+    """A pull that stays inside from its fourth call on, until it is opened; the sixth may wait for two and leave."""
 
     def __init__(self):
         self.calls, self.inside, self.open = itertools.count(), threading.Semaphore(0), threading.Event()
+        self.leaves = True
+
+    def wait_for(self, many):
+        for _ in range(many):
+            assert self.inside.acquire(timeout=PATIENCE)
 
     def __call__(self, mean, rng):
-        if next(self.calls) >= 3:
+        call = next(self.calls)
+        if call == 5 and self.leaves:
+            self.wait_for(2)
+        elif call >= 3:
             self.inside.release()
-            self.open.wait(60.0)
+            self.open.wait(PATIENCE)
         return coin(mean, rng)
+
+
+#: A budget that is spent when the sixth call is back.
+SPENT = {"cost": 4.0, "cost_of": 1.0}
 
 
 # What is in flight at the end is waited for.
 
 
 def end_by_budget(gate, path):
-    return {"seconds": 0.2}
+    threading.Timer(0.5, gate.open.set).start()
+    return SPENT
 
 
 def end_by_message(gate, path):
-    from topalpha.storage import control
-
     def stop():
-        gate.inside.acquire(timeout=60.0)
+        gate.wait_for(3)
         control(path, None, "stop")
+        until(lambda: heard(path))
+        gate.open.set()
 
+    gate.leaves = False
     threading.Thread(target=stop).start()
     return {}
+
+
+def heard(path):
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("SELECT count(*) FROM messages WHERE handled").fetchone() == (1,)
 
 
 @pytest.mark.parametrize("way", [end_by_budget, end_by_message])
 @pytest.mark.parametrize("kind", ["threads", "asyncio"])
 def test_pulls_in_flight_at_the_end_are_waited_for_and_recorded(tmp_path, way, kind):
     path, gate = tmp_path / "one.db", Gate()
-    ending = threading.Timer(1.0, gate.open.set)
-    ending.start()
     options = {**EASY, **way(gate, path), "storage": path, "width": 3}
     if kind == "asyncio":
 
@@ -94,30 +113,34 @@ def test_pulls_in_flight_at_the_end_are_waited_for_and_recorded(tmp_path, way, k
 @pytest.mark.parametrize("kind", ["threads", "asyncio"])
 def test_how_long_is_an_argument_and_what_was_given_up_is_stated(tmp_path, kind):
     path, gate = tmp_path / "one.db", Gate()
-    options = {**EASY, "seconds": 0.2, "patience": 0.1, "storage": path, "width": 3}
+    options = {**EASY, **SPENT, "patience": 0.1, "storage": path, "width": 3}
     if kind == "asyncio":
 
         async def pull(mean, rng):
-            if next(gate.calls) >= 3:
-                await asyncio.sleep(60.0)
-            return coin(mean, rng)
+            return await asyncio.get_running_loop().run_in_executor(None, gate, mean, rng)
 
-        result = asyncio.run(asearch(draw, pull, **options))
+        async def main():
+            try:
+                return await asearch(draw, pull, **options)
+            finally:
+                gate.open.set()
+
+        result = asyncio.run(main())
     else:
         result = search(draw, gate, executor="threads", workers=3, **options)
         gate.open.set()
     given_up = [failure for failure in read(path).failures if failure.action == "again"]
-    assert len(given_up) == 3
+    assert len(given_up) == 2
     assert given_up[0].reason == "it was given up, 0.1 seconds after the search ended"
-    assert result.certificate.failures == {"again": 3}
+    assert result.certificate.failures == {"again": 2}
     stated = (
-        "3 pulls were begun and lost, to be evaluated again: whether a pull is lost does not depend on its outcome."
+        "2 pulls were begun and lost, to be evaluated again: whether a pull is lost does not depend on its outcome."
     )
     assert stated in result.certificate.assumptions
     assert verify(path) == result.certificate
     late = resume(path, draw, coin, progress="none")
     assert late.stopped
-    assert late.certificate.failures == {"again": 3}, "counted once"
+    assert late.certificate.failures == {"again": 2}, "counted once"
     assert stated in late.certificate.assumptions
     assert verify(path) == late.certificate
 
@@ -155,10 +178,14 @@ def test_others_are_waited_for_when_a_pull_fails():
 
 
 def test_a_coroutine_that_swallows_cancellation_is_closed(caplog):
-    ended, calls = [], itertools.count()
+    begun, ended, calls = [], [], itertools.count()
 
     async def stubborn(mean, rng):
-        if next(calls) > 5:
+        call = next(calls)
+        while call == 9 and len(begun) < 3:
+            await asyncio.sleep(0.0)
+        if 5 < call < 9:
+            begun.append(mean)
             try:
                 while True:
                     with suppress(asyncio.CancelledError):
@@ -167,9 +194,9 @@ def test_a_coroutine_that_swallows_cancellation_is_closed(caplog):
                 ended.append(mean)
         return coin(mean, rng)
 
-    result = asyncio.run(asearch(draw, stubborn, **EASY, seconds=0.3, patience=0.1, width=4))
+    result = asyncio.run(asearch(draw, stubborn, **EASY, cost=7.0, cost_of=1.0, patience=0.1, width=4))
     assert not result.stopped
-    assert len(ended) == result.certificate.failures["again"] > 0
+    assert len(ended) == result.certificate.failures["again"] == 3
     assert caplog.text.count("must not swallow CancelledError") == 1
 
 
@@ -397,15 +424,16 @@ def test_too_many_lost_items_end_the_search(tmp_path):
         certificate = session.finish("lost")
     assert "so many pulls were lost" in certificate.statement
     assert verify(path) == certificate
-    lost = itertools.count()
+    lost, over = itertools.count(), threading.Event()
 
     def hang(candidate, item):
         if next(lost) % 2:
-            threading.Event().wait(0.5)
+            over.wait(PATIENCE)
         return 1.0
 
     options = {"executor": "threads", "workers": 2, "timeout": 0.05, "on_error": "retry", "progress": "none"}
     chosen = select([1, 2], [1, 2, 3, 4], hang, epsilon=0.05, on_lost="worst", **options)
+    over.set()
     assert chosen.certificate.reason in ("lost", "stopped")
     assert chosen.certificate.failures["lost"] > 0
     assert "retry" not in chosen.certificate.failures, "what timed out is lost, and not tried again"
