@@ -160,8 +160,8 @@ def test_a_reward_model_at_the_wrong_delta_is_found_out():
 # Most pulls of a bad arm succeed, too: seen without its failures it looks perfect.
 FAST = TwoPoint(0.68, 0.99, ALPHA)
 # Small, so that errors far beyond it show in few searches.
-RACE_DELTA = 0.05
-RACES = 40
+RACE_DELTA = 0.02
+RACES = 30
 
 
 def race(name, seed, finishing):
