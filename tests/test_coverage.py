@@ -7,6 +7,7 @@ from math import isnan
 
 import numpy as np
 import pytest
+from marks import quick
 from scipy.stats import binom
 
 from topalpha import Search, design, search
@@ -108,7 +109,7 @@ PAIRS = [
 ]
 
 
-#: One pair for each kind of bound and of evidence, with costs for half of them.
+#: One pair for each kind of bound, with costs for half of them; the others have hundreds of runs in ``make test-slow``.
 CHOSEN = [
     ("bernoulli", "cc-lucb"),
     ("low variance", "cc-lucb"),
@@ -116,9 +117,6 @@ CHOSEN = [
     ("poisson costs", "cc-lucb"),
     ("items", "cc-lucb"),
     ("costs in a range", "joint-lucb"),
-    ("low variance", "joint-lucb"),
-    ("gaussian costs", "joint-lucb"),
-    ("exponential costs", "joint-lucb"),
     ("items", "joint-lucb"),
 ]
 
@@ -192,14 +190,14 @@ def race(kind, name, seed, width=64, slow=400.0):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", ["cc-lucb", "joint-lucb"])
+@pytest.mark.parametrize("name", quick(["cc-lucb", "joint-lucb"], ["cc-lucb"]))
 def test_outcomes_that_decide_durations_do_no_harm_in_issue_order(name):
     wrong = sum(race(Search, name, seed) for seed in range(RACES))
     assert binom.sf(wrong - 1, RACES, RACE_DELTA) > FALSE_ALARM, f"{wrong} of {RACES}"
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", ["cc-lucb", "joint-lucb"])
+@pytest.mark.parametrize("name", quick(["cc-lucb", "joint-lucb"], ["cc-lucb"]))
 def test_in_finishing_order_the_same_searches_err_far_too_often(name):
     wrong = sum(race(FinishingOrder, name, seed) for seed in range(RACES))
     assert binom.sf(wrong - 1, RACES, RACE_DELTA) < FALSE_ALARM, f"{wrong} of {RACES}"
