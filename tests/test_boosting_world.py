@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+import pkgutil
 from itertools import product
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+import topalpha.algorithms
+import topalpha.confidence
+import topalpha.families
 from topalpha.algorithms import design
 from topalpha.boosting.lazy import LazyRows
 from topalpha.boosting.rounds import Asking, rounds
 from topalpha.boosting.rows import FITTED_ROWS, ColumnRows, Stump, compiled_pass
+from topalpha.boosting.world import StumpWorld
 from topalpha.engine import OUT_OF_BUDGET, STOPPED, InterpretedRun, Run
 from topalpha.weighted import best_stump, draw_rows, mark_errors, reweigh, sort_values, take_rows, tally, thin_rows
 
@@ -313,3 +319,15 @@ def test_feature_functions_that_are_none(function, words):
     rows = LazyRows(lambda rng: 3, columns.T, labels, weights, 2, np.random.default_rng(0))
     with pytest.raises(ValueError, match="what features draw must be a function of rows, got 3"):
         list(rounds(rows, Asking(), 1))
+
+
+def test_no_array_of_the_world_is_named_like_a_property_of_an_algorithm():
+    """Compiled code looks names up in all classes that were compiled before: it would not find the array."""
+    names = set()
+    for package in (topalpha.algorithms, topalpha.confidence, topalpha.families):
+        for file in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            for kind in vars(importlib.import_module(file.name)).values():
+                if isinstance(kind, type) and hasattr(kind, "_fields"):
+                    names |= {name for name, member in vars(kind).items() if isinstance(member, property)}
+    assert "traits" in names
+    assert names.isdisjoint(StumpWorld._fields)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from math import isnan
 
 import numpy as np
@@ -11,6 +10,8 @@ from marks import quick
 from scipy.stats import binom
 
 from topalpha import Search, design, search
+from topalpha.audit.trials import Durations, FinishingOrder
+from topalpha.reservoirs import TwoPoint
 
 FALSE_ALARM = 1e-6
 DELTA = 0.2
@@ -154,52 +155,30 @@ def test_a_reward_model_at_the_wrong_delta_is_found_out():
 # ---- results in the order in which they finish
 
 
-class FinishingOrder(Search):
-    """The rule switched off: a reward counts as soon as it is told."""
-
-    def _count(self, pull, reward):
-        lane = self._lanes[0 if self.algorithm.traits.global_order else pull.arm]
-        lane.remove(pull)
-        lane.appendleft(pull)
-        super()._count(pull, reward)
-
-
-# Here most pulls of a bad arm succeed, too: seen without its failures it looks perfect.
-FAST_TOP, FAST_REST = 0.99, 0.68
+# Most pulls of a bad arm succeed, too: seen without its failures it looks perfect.
+FAST = TwoPoint(0.68, 0.99, ALPHA)
 # Small, so that errors far beyond it show in few searches.
-RACE_DELTA = 0.05
-RACES = 40
+RACE_DELTA = 0.02
+RACES = 30
 
 
-def race(kind, name, seed, width=64, slow=400.0):
+def race(name, seed, finishing):
     """Parallel pulls whose duration depends on the outcome: a failure takes much longer than a success."""
-    rng = np.random.default_rng(seed)
-    running = kind(design(name, ALPHA, EPSILON, RACE_DELTA))
-    means, now, flying, count = [], 0.0, [], 0
-    while True:
-        for pull in running.ask_many(width - len(flying)):
-            if pull.number == 0:
-                means.append(FAST_TOP if rng.random() < ALPHA else FAST_REST)
-            reward = flip(means[pull.arm], rng)
-            count += 1
-            heapq.heappush(flying, (now + rng.exponential(1.0 if reward else slow), count, pull, reward))
-        if running.stopped:
-            return means[running.best] < FAST_TOP
-        now, _, pull, reward = heapq.heappop(flying)
-        running.tell(pull, reward)
+    algorithm = design(name, ALPHA, EPSILON, RACE_DELTA)
+    return Durations(finishing=finishing).run(algorithm, FAST, seed=seed).wrong
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", quick(["cc-lucb", "joint-lucb"], ["cc-lucb"]))
 def test_outcomes_that_decide_durations_do_no_harm_in_issue_order(name):
-    wrong = sum(race(Search, name, seed) for seed in range(RACES))
+    wrong = sum(race(name, seed, finishing=False) for seed in range(RACES))
     assert binom.sf(wrong - 1, RACES, RACE_DELTA) > FALSE_ALARM, f"{wrong} of {RACES}"
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", quick(["cc-lucb", "joint-lucb"], ["cc-lucb"]))
 def test_in_finishing_order_the_same_searches_err_far_too_often(name):
-    wrong = sum(race(FinishingOrder, name, seed) for seed in range(RACES))
+    wrong = sum(race(name, seed, finishing=True) for seed in range(RACES))
     assert binom.sf(wrong - 1, RACES, RACE_DELTA) < FALSE_ALARM, f"{wrong} of {RACES}"
 
 

@@ -14,7 +14,7 @@ from topalpha import StorageError
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
-DOCUMENTS = ("start", "tutorial", "choosing", "guarantee", "model_search", "boosting", "figures", "dashboard")
+DOCUMENTS = ("start", "tutorial", "choosing", "guarantee", "model_search", "boosting", "figures", "dashboard", "trust")
 LONG = ("tutorial", "model_search", "boosting", "figures")  # their lines take half a minute in all to compile and run
 FEWER_FILES = 12
 TESTED = ("compression", "compression_truth", "folk_rule", "pilots", "prompt_choice", "width")
@@ -286,7 +286,7 @@ def test_tutorial_on_the_command_line(compression, plan):
         ["export", "pilot.db", "--csv", "pilot.csv"],
         *([["plan", *target, "--family", "low-variance", "--pilot", "pilot.csv", "--runs", "8"]] if plan else ()),
         [*run, "--storage", "run.db", "--pulls", "20"],
-        ["resume", "run.db", "--progress", "none"],
+        ["resume", "run.db", "--allow-code", "--progress", "none"],
         ["show", "run.db", "--arms", "5"],
         ["verify", "run.db"],
         ["export", "run.db", "--what", "arms", "--csv", "arms.csv"],

@@ -14,16 +14,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
+from topalpha.algorithms import design
 from topalpha.confidence import bounds_for, evidence_for
 from topalpha.confidence.base import (
     LOWER,
     UPPER,
 )
 from topalpha.confidence.shifts import first_at_least, log_factorials, log_shifts, shift_grid, shift_upper
-from topalpha.core import History
+from topalpha.core import SUM, History
+from topalpha.engine.interpreted import InterpretedRun
 from topalpha.families import (
     PassFail,
 )
+from topalpha.reservoirs import Scores, TwoPoint
+from topalpha.simulation import simulate
+
+FALSE_ALARM = 1e-6
 
 # Pass or fail on finitely many items.
 
@@ -234,3 +240,52 @@ def test_joint_bounds_without_replacement_are_where_the_evidence_crosses():
         open_scores = [k for k in range(61) if evidence.evidence_below(history, lookup, 0, k / 60) < 0.5]
         crossed = min(crossed, max(open_scores))
         assert history.stats[UPPER][0] == crossed / 60
+
+
+# ---- simulated: rewards are independent tosses, and the claim is about the score
+
+
+@pytest.fixture
+def interpreted(monkeypatch):
+    """Runs that are not compiled: there are few of them."""
+    monkeypatch.setattr("topalpha.runs.start", InterpretedRun)
+
+
+SCORES = TwoPoint(0.4, 0.604, 0.1)
+TARGET = {"alpha": 0.1, "epsilon": 0.2, "delta": 0.1, "family": PassFail(10)}
+
+
+@pytest.mark.statistical
+def test_simulated_searches_are_judged_by_the_score(interpreted):
+    """An arm that passes .4 of all items there are may pass six of these ten: a right answer about these."""
+    study = simulate(design("cc-lucb", **TARGET), SCORES, runs=60, seed=0)
+    assert study.errors.excess(0.1) > FALSE_ALARM, study.errors
+    assert np.allclose(10.0 * study.means, np.round(10.0 * study.means))
+    assert np.mean(study.means >= 0.6) > 0.5
+    assert study.threshold == pytest.approx(Scores(SCORES, 10).top(0.1) - 0.2)
+    assert (study.supremum, study.reservoir) == (1.0, SCORES.expression)
+
+
+@pytest.mark.statistical
+def test_judged_by_the_score_too_few_arms_are_found_out(interpreted):
+    algorithm = design("cc-lucb", **TARGET | {"epsilon": 0.1})
+    study = simulate(algorithm._replace(arms=1), SCORES, runs=60, seed=0)
+    assert study.errors.excess(0.1) < FALSE_ALARM, study.errors
+
+
+def test_the_items_that_were_not_tried_are_tried_by_the_judge():
+    class Passing:
+        def sample(self, mean, rng):
+            return 1.0
+
+    algorithm = design("cc-lucb", **TARGET)
+    for world in (Passing(), None):
+        run = InterpretedRun(algorithm, world)
+        run.add_arms(np.array([1.0, 0.3]))
+        run.pulls[0], run.stats[SUM][0] = 4, 1.0
+        assert run.truth(0, np.random.default_rng(0)) == 0.7  # three of four failed, the other six passed
+        run.pulls[1], run.stats[SUM][1] = 10, 8.0
+        assert run.truth(1, np.random.default_rng(0)) == 0.8  # nothing is left to try
+    bernoulli = InterpretedRun(design("cc-lucb", 0.1, 0.2, 0.1))
+    bernoulli.add_arms(np.array([0.3]))
+    assert bernoulli.truth(0, np.random.default_rng(0)) == 0.3

@@ -227,7 +227,7 @@ def test_ctrl_c_gives_a_result_in_an_event_loop_too(tmp_path):
 def test_a_wrong_name_is_refused_by_that_name():
     with pytest.raises(TypeError, match="unexpected keyword argument 'minimize'"):
         search(draw, pull, **TARGET, minimize=True)
-    with pytest.raises(ValueError, match="executor must be None for coroutines"):
+    with pytest.raises(ValueError, match="workers must be None for coroutines: see width, got 3"):
         asyncio.run(asearch(draw, slow, **TARGET, workers=3))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import betabinom, binom
 
 from topalpha.reservoirs import (
     SAME_HEIGHT,
@@ -21,6 +22,7 @@ from topalpha.reservoirs import (
     Empirical,
     Mixture,
     Scipy,
+    Scores,
     TwoPoint,
     Uniform,
     parse,
@@ -325,3 +327,50 @@ def test_scipy_and_numba_are_not_imported():
         "assert 'scipy' not in sys.modules and 'numba' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# ---- scores on finitely many items
+
+
+def brute_scores(law, items, draws=400):
+    """P(at most k items passed) for every k, as the mean over very many rates of equal weight."""
+    rates = np.array([law.lower_quantile((place + 0.5) / draws) for place in range(draws)])
+    return np.array([np.mean(binom.cdf(k, items, rates)) for k in range(items + 1)])
+
+
+@pytest.mark.parametrize(
+    "law",
+    [Beta(1, 2), Uniform(0.2, 0.9), TwoPoint(0.4, 0.604, 0.1), Mixture((0.9, 0.1), (Uniform(0.3, 0.5), Dirac(0.72)))],
+    ids=str,
+)
+def test_scores_against_very_many_rates(law):
+    scores, expected = Scores(law, 12), brute_scores(law, 12)
+    for passes, height in enumerate(expected):
+        assert scores.cdf(passes / 12) == pytest.approx(height, abs=2e-4)
+        assert scores.cdf_left(passes / 12) == (scores.cdf((passes - 1) / 12) if passes else 0.0)
+    for p in (0.05, 0.5, 0.9):
+        assert scores.upper_quantile(p) == np.flatnonzero(expected > p)[0] / 12
+        assert scores.lower_quantile(p) == np.flatnonzero(expected >= p)[0] / 12
+    assert (scores.infimum, scores.supremum, len(scores.atoms), scores.continuous) == (0.0, 1.0, 13, False)
+
+
+def test_scores_of_a_beta_law_have_a_beta_binomial_law():
+    scores = Scores(Beta(1, 2), 30)
+    heights = [scores.cdf(passes / 30) for passes in range(31)]
+    assert heights == pytest.approx(betabinom.cdf(np.arange(31), 30, 1, 2).tolist(), abs=1e-9)
+
+
+def test_scores_know_ties_and_ends():
+    coin = Scores(Dirac(0.5), 9)  # at most four of nine: exactly one half
+    assert (coin.lower_quantile(0.5), coin.upper_quantile(0.5)) == (4 / 9, 5 / 9)
+    assert coin.top(0.5) == 5 / 9
+    sure = Scores(TwoPoint(0.0, 1.0, 0.25), 4)
+    assert sure.atoms == (0.0, 1.0)
+    assert (sure.upper_quantile(0.75), sure.lower_quantile(0.75), sure.cdf(0.5)) == (1.0, 0.0, 0.75)
+    for rate in (0.0, 1.0):
+        one = Scores(Dirac(rate), 4)
+        assert (one.infimum, one.supremum, one.top(0.1), one.atoms) == (rate, rate, rate, (rate,))
+    with pytest.raises(ValueError, match="rates must be a Reservoir with means between 0 and 1"):
+        Scores(Uniform(0.0, 2.0), 4)
+    with pytest.raises(ValueError, match="items must be a whole number of at least 1, got 0"):
+        Scores(Dirac(0.5), 0)

@@ -196,8 +196,9 @@ def test_one_arm_is_returned_after_one_pull():
 
 
 class Twice:
-    """Asks for two pulls of one arm in each round; all that a search needs of an algorithm."""
+    """Asks for two pulls of one arm in each round."""
 
+    alpha = epsilon = delta = 0.5
     arms, family, traits = 1, Bernoulli(), Traits("twice", width=2)
 
     def scratch(self, arms):
@@ -210,6 +211,9 @@ class Twice:
     def plan(self, history, memory, rng, batch):
         batch[:] = [0, 0]
         return 2
+
+    def recommend(self, history, memory):
+        return 0
 
 
 def test_two_pulls_of_one_arm_in_a_round_are_told_apart():

@@ -126,7 +126,7 @@ def test_each_pull_counts_once_and_in_order(path):
             (lambda: record.tell(1, 0.5), "order must be of a pull asked for and not yet told, got 1"),
             (lambda: record.tell(4, 0.5), "order must be of a pull asked for and not yet told, got 4"),
             (lambda: record.tell(-1, 0.5), "order must be of a pull asked for and not yet told, got -1"),
-            (lambda: record.tell(2, math.nan), "reward must be finite, got nan"),
+            (lambda: record.tell(2, math.nan), "reward must be a real number, got nan"),
             (lambda: record.tell_many([(2, 0.5), (1, 0.5)]), "order must be of a pull asked for and not yet told"),
             (lambda: record.tell_many([(2, 0.5), (2, 0.5)]), "order must be of a pull asked for and not yet told"),
             (lambda: record.tell_many([(2, 0.5), (3, math.inf)]), "reward must be finite, got inf"),

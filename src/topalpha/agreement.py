@@ -61,9 +61,12 @@ def borne_out(
     true = certify(search, task, reason, recording.arms, actions, digest, version, quote=quote).to_dict()
     if claimed.get("bounds") in former_bounds(search.algorithm):
         true["bounds"] = claimed["bounds"]  # other words for the same bounds
-    for entry in sorted(set(true) | set(claimed)):
-        if entry not in true or entry not in claimed or _text(true[entry]) != _text(claimed[entry]):
-            shown = f"{claimed.get(entry)!r} where the record gives {true.get(entry)!r}"
+    # A target may have been kept in other types than are kept now, text for a number: it was checked with the task.
+    asked = recording.config["task"]
+    stated = true | {entry: asked[entry] for entry in ("alpha", "epsilon", "minimise", "options") if entry in asked}
+    for entry in sorted(set(stated) | set(claimed)):
+        if entry not in stated or entry not in claimed or _text(stated[entry]) != _text(claimed[entry]):
+            shown = f"{claimed.get(entry)!r} where the record gives {stated.get(entry)!r}"
             raise Refuted(f"{entry} must be what the record bears out, got {shown}")
     return Certificate.from_dict(true)
 

@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
+from topalpha.confidence.lost import lost_column
 from topalpha.core import SUM, WAIT, Algorithm, Certifier, Claim, History, Refuting, Selector
 from topalpha.journal import Trail
 from topalpha.models import Model, reward_model
 from topalpha.result import Result
 from topalpha.streams import Seed, streams
-from topalpha.validate import real, require, whole
+from topalpha.validate import MOST_WIDTH, real, require, whole
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -87,10 +88,13 @@ class Search:
     def __init__(
         self, algorithm: Algorithm, seed: Seed = 0, *, model: Model | None = None, journal: Journal | None = None
     ) -> None:
+        require(isinstance(algorithm, Algorithm), "algorithm", "be what design returned", algorithm)
         self.algorithm = algorithm
         self.model = reward_model(algorithm.family) if model is None else model
         self.journal = journal
         self.stopped = False
+        #: Whether nothing is left to ask for although the stopping rule is not met: too many pulls were lost.
+        self.exhausted = False
         #: How many rewards were told, whether they count already or wait for earlier ones.
         self.told = 0
         self._seed = seed
@@ -122,6 +126,9 @@ class Search:
         self._orders = array("q")
         self._waits: list[tuple[int, int]] = []
         self._waited = -1
+        # Pulls that were asked for and never came back, by order, and the column of the statistics that counts them.
+        self._lost: set[int] = set()
+        self._lost_column = lost_column(algorithm)
 
     @staticmethod
     def resume(path: str | PathLike[str], name: str | None = None, *, allow_pickle: bool = False) -> Session:
@@ -155,12 +162,17 @@ class Search:
         asked, told, waits = len(self._arm_of), self.told, len(self._waits)
         start = (self.algorithm, self._seed, self.model, self.stopped, self.history)
         log = (self._arm_of, self._after_of, self._reward_of, self._orders, self._waits)
-        return Trail(*start, *log, asked, told, waits)
+        return Trail(*start, *log, asked, told, waits, self._lost)
 
     @property
     def asked(self) -> int:
         """How many pulls were asked for."""
         return len(self._arm_of)
+
+    @property
+    def endures(self) -> bool:
+        """Whether the algorithm's bounds allow for pulls that were lost: see :meth:`lose`."""
+        return self._lost_column > 0
 
     @property
     def planned(self) -> int:
@@ -181,7 +193,9 @@ class Search:
         """
         pull = self._next()
         if pull is None and not self.stopped:
-            raise RuntimeError(f"ask must wait until one of these is told: {self._waiting()}")
+            lost = "ask must come before so many pulls are lost: nothing that is left could settle the search"
+            waiting = f"ask must wait until one of these is told: {self._waiting()}"
+            raise RuntimeError(lost if self.exhausted else waiting)
         return pull
 
     def ask_many(self, width: int) -> list[Pull]:
@@ -195,7 +209,7 @@ class Search:
         [0, 1, 2, 3]
         """
         found: list[Pull] = []
-        for _ in range(whole("width", width, 0)):
+        for _ in range(whole("width", width, 0, MOST_WIDTH)):
             pull = self._next()
             if pull is None:
                 break
@@ -238,6 +252,33 @@ class Search:
             self.journal.tell_many([(order, reward) for order, (_, reward) in fresh.items()])
         for pull, reward in fresh.values():
             self._count(pull, reward)
+
+    def lose(self, pull: Pull, reason: str = "") -> None:
+        """Count a pull that was asked for and never came back; ``reason`` is for whoever writes it down.
+
+        It counts as the largest reward in its arm's upper bound and as the smallest one in its lower bound, so that
+        what is proved does not rest on which pulls were lost (docs/proofs.md, G). It needs an algorithm made for that:
+        a task with ``on_lost="worst"`` has one.
+
+        Examples
+        --------
+        >>> from topalpha import Search, design
+        >>> from topalpha.algorithms.enduring import enduring
+        >>> search = Search(enduring(design("cc-lucb", 0.3, 0.3, 0.2)))
+        >>> search.lose(search.ask())
+        >>> search.history.t, search.lower(0), search.upper(0)
+        (1, 0.0, 1.0)
+        """
+        require(self.endures, "algorithm", "be one whose bounds count lost pulls", self.traits.name)
+        require(isnan(self._reward_before(pull)), "pull", "be one that is asked for and not yet told", pull)
+        if self.stopped:
+            return
+        worst = self.model.worst
+        assert worst is not None
+        if self.journal is not None:
+            self.journal.tell_many([(pull.order, worst)])
+        self._lost.add(pull.order)
+        self._count(pull, worst)
 
     def has(self, order: int) -> bool:
         """Whether the reward of the pull of this order was told.
@@ -398,7 +439,9 @@ class Search:
         count = self.algorithm.plan(self.history, self._memory, self._rng, self._batch)
         if count == WAIT:
             if len(self._arm_of) == self._t:
-                raise RuntimeError("plan must not wait when nothing is in flight")
+                if not self._lost:
+                    raise RuntimeError("plan must not wait when nothing is in flight")
+                self.exhausted = True
             if self.journal is not None:
                 self.journal.wait(len(self._arm_of), self.told)
             self._waits.append((len(self._arm_of), self.told))
@@ -462,6 +505,8 @@ class Search:
                 self._early[first.arm] -= 1
                 left = self._early[first.arm]
                 self._early_sums[first.arm] = self._early_sums[first.arm] - reward if left else 0.0
+            if first.order in self._lost:
+                self._stats[self._lost_column][first.arm] += 1.0
             self.algorithm.observe(self.history, self._memory, first.arm, reward)
 
 
@@ -490,6 +535,6 @@ def at_rest(trail: Trail) -> Search:
     search._pending, search._early = list(history.pending), list(history.early)
     search._early_sums = list(history.early_sums)
     search._arm_of, search._after_of, search._reward_of = trail.arm_of, trail.after_of, trail.reward_of
-    search._orders, search._waits = trail.orders, trail.waited
+    search._orders, search._waits, search._lost = trail.orders, trail.waited, trail.lost
     search.forget()
     return search

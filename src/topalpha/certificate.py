@@ -15,7 +15,7 @@ from topalpha.core import SUM, Claim
 from topalpha.proved import proved_claims, strongest
 from topalpha.task import Task
 from topalpha.validate import choice, require
-from topalpha.wording import REASONS, assumptions, bounds, legible, levels, statement
+from topalpha.wording import REASONS, SILENT, assumptions, bounds, legible, levels, statement
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ class Certificate:
     reason
         Why the search ended.
     failures
-        How often a failed pull was tried again or counted as the worst reward.
+        How often a failed pull was tried again or counted as the worst reward, and how often one that never came back
+        was evaluated again or counted as lost.
     seed, version, digest
         Where randomness came from, which version of the package, and a fingerprint of all that was recorded.
 
@@ -155,7 +156,9 @@ def certify(
     others = math.inf if missing else max(uppers, default=-math.inf)
     # A failure that ended the search is one that was tried again if the search went on and its pull has a reward now.
     failures = Counter(
-        "retry" if action == "raise" else action for order, action in actions if action != "raise" or search.has(order)
+        "retry" if action == "raise" else action
+        for order, action in actions
+        if action not in SILENT and (action != "raise" or search.has(order))
     )
     certificate = Certificate(
         statement="",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from topalpha.execution import Calls, PullFailed, arun, open_executor, run
+from topalpha.execution import SIGNALS, Calls, PullFailed, arun, depart, exit_code, held, in_flight, open_executor, run
 from topalpha.identity import likeness
 from topalpha.models import reward_model
 from topalpha.progress import LOGGER, Reporter
@@ -23,7 +23,7 @@ from topalpha.session import Session
 from topalpha.snapshots import PERIOD
 from topalpha.storage import RecordLost, StorageError
 from topalpha.task import Task
-from topalpha.validate import require
+from topalpha.validate import not_negative, require, whole
 from topalpha.wording import legible, quoted
 
 Draw = Callable[..., Any] | Sequence[Any]
@@ -54,7 +54,7 @@ def prepare(
         delta=delta,
         family=model.text,
         minimise=minimise,
-        algorithm=algorithm or "",
+        algorithm="" if algorithm is None else algorithm,
         pool=calls.pool,
         items=size,
         seed=seed,
@@ -136,34 +136,38 @@ def proceed(
 
 
 def finish(session: Session, calls: Calls, how: Running) -> Result:
-    """Run the session to its end, in this thread."""
-    with Reporter(how.progress) as show, open_executor(how.where, how.workers) as executor, _accounted(session):
-        watch = _watch(session, how, show)
-        with _pulse(session, executor):
-            terms = _terms(session, calls, how, watch)
-            reason = run(session, calls, executor=executor, notice=watch, **terms)
-        watch.last()
-    return _told(session, _result(session, reason))
+    """Run the session to its end, in this thread; a signal ends it in order, from here to its certificate."""
+    with held(not_negative("patience", how.patience)):
+        with Reporter(how.progress) as show, open_executor(how.where, how.workers) as executor, _accounted(session):
+            watch = _watch(session, how, show)
+            with _pulse(session, executor):
+                terms = _terms(session, calls, how, watch)
+                reason = run(session, calls, executor=executor, notice=watch, **terms)
+            watch.last()
+        return _told(session, _result(session, reason))
 
 
 async def afinish(session: Session, calls: Calls, how: Running) -> Result:
     """Run the session to its end, in the running event loop."""
-    require(how.executor is None and how.workers is None, "executor", "be None for coroutines: see width", how.executor)
-    with Reporter(how.progress) as show, _accounted(session), _heard() as interrupted:
-        watch = _watch(session, how, show)
-        terms = _terms(session, calls, how, watch)
-        reason = await arun(
-            session,
-            calls,
-            notice=lambda: "interrupted" if interrupted.is_set() else watch(),
-            limit=terms.pop("width") or 1,
-            **terms,
-        )
-        watch.last()
-    return _told(session, _result(session, reason))
+    for name, given in (("executor", how.executor), ("workers", how.workers)):
+        require(given is None, name, "be None for coroutines: see width", given)
+    width = 1 if how.width is None else whole("width", how.width)
+    with _heard(session, not_negative("patience", how.patience)) as heard:
+        with Reporter(how.progress) as show, _accounted(session):
+            watch = _watch(session, how, show)
+            reason = await arun(
+                session,
+                calls,
+                notice=lambda: heard.reason or watch(),
+                leave=lambda: heard.twice,
+                **(_terms(session, calls, how, watch) | {"width": width}),
+            )
+            watch.last()
+        return _told(session, _result(session, reason))
 
 
 def _watch(session: Session, how: Running, show: Callable[..., None]) -> Watch:
+    session.recover()  # nobody else evaluates its pulls
     if session.record is not None:
         session.record.take_messages()  # those that came before it ran are not for this run
     watch = Watch(session, how, show)
@@ -181,22 +185,46 @@ def _pulse(session: Session, executor: Any) -> AbstractContextManager[Any]:
     return Pulse(session.record, PERIOD)
 
 
+class _Heard:
+    """Which signal came first, as a reason to end, and whether another one came after it."""
+
+    def __init__(self, session: Session, patience: float) -> None:
+        self.session, self.patience = session, patience
+        self.reason: str | None = None
+        self.twice = False
+
+    def note(self, number: int) -> None:
+        if self.reason is not None:
+            self.twice = True
+            return
+        reason, name, _ = SIGNALS[number]
+        self.reason, self.twice = reason, self.patience == 0.0
+        if waiting := self.session.outstanding:
+            words = "topalpha: %s: waiting at most %g seconds for %s; a second one leaves at once"
+            LOGGER.warning(words, name, self.patience, in_flight(waiting))
+
+
 @contextmanager
-def _heard() -> Iterator[asyncio.Event]:
-    """Ctrl-C as an event; without this it would cancel the task, and its result would be lost."""
-    interrupted, loop = asyncio.Event(), asyncio.get_running_loop()
-    before = signal.getsignal(signal.SIGINT)
+def _heard(session: Session, patience: float) -> Iterator[_Heard]:
+    """Signals that end a search, as events; without this Ctrl-C would cancel the task, and its result would be lost."""
+    heard, loop = _Heard(session, patience), asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    taken = []
     try:
-        loop.add_signal_handler(signal.SIGINT, interrupted.set)
-    except (NotImplementedError, RuntimeError, ValueError):
+        for number, (_, _, usual) in SIGNALS.items():
+            # asyncio itself has a handler for Ctrl-C, which cancels the task.
+            if number == signal.SIGINT or before[number] == usual:
+                loop.add_signal_handler(number, heard.note, number)
+                taken.append(number)
         # asyncio's answer off the main thread, or where a loop knows no signals: Ctrl-C is then a cancellation.
-        yield interrupted
-        return
+    except (NotImplementedError, RuntimeError, ValueError):
+        pass
     try:
-        yield interrupted
+        yield heard
     finally:
-        loop.remove_signal_handler(signal.SIGINT)
-        signal.signal(signal.SIGINT, before)
+        for number in taken:
+            loop.remove_signal_handler(number)
+            signal.signal(number, before[number])
 
 
 @contextmanager
@@ -229,6 +257,7 @@ def _terms(session: Session, calls: Calls, how: Running, watch: Watch) -> dict[s
         candidate = calls.candidate(arm)
         if session.record is not None:
             session.record.add_arm(arm, candidate)
+            session.record.settle()
         return candidate  # and the driver puts it with the others
 
     return {
@@ -241,6 +270,9 @@ def _terms(session: Session, calls: Calls, how: Running, watch: Watch) -> dict[s
         "timeout": how.timeout,
         "failed": session.failed,
         "paused": lambda: watch.paused,
+        "on_lost": session.task.on_lost,
+        "rest": session.rest,
+        "patience": how.patience,
     }
 
 
@@ -261,8 +293,8 @@ def _result(session: Session, reason: str) -> Result:
     """The result, with its certificate, written down."""
     if session.history.t == 0 and (loss := _loss(session)) is not None:
         raise loss
-    if session.history.t == 0 and reason == "interrupted":
-        raise KeyboardInterrupt
+    if session.history.t == 0 and exit_code(reason):
+        depart(reason)
     require(session.history.t > 0, "budget", "leave time for one reward at least", reason)
     certificate = session.finish(reason)
     return replace(

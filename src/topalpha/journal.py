@@ -48,6 +48,8 @@ class Trail(NamedTuple):
         As :meth:`Journal.wait` was told.
     asked, told, waits_then
         How many of each there were at that moment.
+    lost
+        Orders of pulls that never came back; each was told as the worst reward there is.
 
     Examples
     --------
@@ -72,6 +74,7 @@ class Trail(NamedTuple):
     asked: int
     told: int
     waits_then: int
+    lost: set[int]
 
     @property
     def status(self) -> str:

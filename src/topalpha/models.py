@@ -24,7 +24,7 @@ from topalpha.families import (
     read_numbers,
 )
 from topalpha.rewards import RewardModel
-from topalpha.validate import real, require, whole
+from topalpha.validate import flag, real, require, whole
 
 # Laws on [0, 1] that stay what they are when an outcome that never came is counted as the worst one.
 _BOUNDED = (Bernoulli, LowVariance, PassFail)
@@ -144,7 +144,7 @@ def reward_model(family: str | RewardModel | None = None, *, minimise: bool = Fa
     'Each candidate is scored on the same 200 items, in its own random order; the claim is about the score on these items.'
     """  # noqa: E501 - the sentence is one line
     inner, low, high, text = _read(family, items)
-    if not minimise:
+    if not flag("minimise", minimise):
         return Model(inner, low, high - low, text)
     if isinstance(inner, Bernoulli | LowVariance):
         return Model(type(inner)(), high, low - high, text)
@@ -174,7 +174,8 @@ def _read(family: str | RewardModel | None, items: int | None) -> tuple[RewardMo
         ends = read_numbers(family, ("lo", "hi"), inside.removesuffix(")"))
         require(len(ends) == 2, "family", f"be {name}(lo,hi) with two numbers", family)
         low, high = ends["lo"], ends["hi"]
-        require(-math.inf < low < high < math.inf, "family", "have a finite range with lo below hi", family)
+        finite = -math.inf < low < high < math.inf and high - low < math.inf
+        require(finite, "family", "have a finite range with lo below hi", family)
         law: RewardModel = Bernoulli() if name == "range" else LowVariance()
         return law, low, high, f"{name}(lo={low!r},hi={high!r})"
     parsed = parse_family(family)

@@ -91,7 +91,7 @@ def origin_of(source: Source, name: str | None = None) -> Origin:
         family = recorded_task(source.config).family
         if source.certificate is None:
             return Origin(source, source.name, source.status, family, None)
-        proved, session = confirmed(source, allow_pickle=None)
+        proved, session = confirmed(source)
         return Origin(source, source.name, source.status, family, proved, session)
     if isinstance(source, Search):
         record = source.record if isinstance(source, Session) else None

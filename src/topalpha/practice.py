@@ -27,6 +27,7 @@ def search(
     seed: int = 0,
     about: str = "",
     on_error: str = "raise",
+    on_lost: str = "again",
     storage: str | os.PathLike[str] | None = None,
     name: str = "search",
     pickle: bool = False,
@@ -64,6 +65,13 @@ def search(
         What is done about a pull that raises, times out, gives no valid reward or loses its worker: ``raise``;
         ``retry``, the same pull with the same seed, stated in the certificate as an assumption; or count the ``worst``
         reward.
+    on_lost
+        What is done about a pull that was begun and never answers, because it was given up at the end of an earlier run
+        (see ``patience``), the process was killed, its worker died, or it timed out: ``again``, evaluate it again; if
+        the pull is random on its own, slow or deadly outcomes are then seen less often than they occur, and the
+        certificate states the assumption that this is not so. Or ``worst``: it counts as the largest reward in its
+        candidate's upper bound and as the smallest one in its lower bound, and nothing is assumed. For rewards in a
+        range, with joint-lucb, cc-lucb or lucb++.
     storage, name, pickle, durable, interval
         A file that keeps everything, the name of this search in it, whether candidates may be pickled where JSON cannot
         hold them, and whether it is safe against a killed ``process`` or also against a loss of ``power``.
@@ -72,13 +80,14 @@ def search(
     code
         Where the two functions can be found again, to be kept in the file; ``topalpha resume`` reads it.
     **running
-        How it runs: executor, budget, timeout, progress; see :class:`topalpha.running.Running`.
+        How it runs: executor, budget, timeout, patience, progress; see :class:`topalpha.running.Running`.
 
     Returns
     -------
     Result
-        With ``candidate`` and ``certificate``. If the search ended early, because a budget was spent or by Ctrl-C, the
-        certificate holds the weaker statements that are proved all the same.
+        With ``candidate`` and ``certificate``. If the search ended early, because a budget was spent or by Ctrl-C,
+        SIGTERM or SIGHUP, pulls in flight were waited for, and the certificate holds the weaker statements that are
+        proved all the same.
 
     Examples
     --------
@@ -108,10 +117,11 @@ def search(
         family=family,
         minimise=minimise,
         algorithm=algorithm,
-        options=dict(options or {}),
+        options={} if options is None else options,
         seed=seed,
         about=about,
         on_error=on_error,
+        on_lost=on_lost,
     )
     with session:
         return finish(session, calls, how)
@@ -131,7 +141,8 @@ def resume(
 ) -> Result:
     """Go on with a search that was recorded, with the same two functions; ``running`` may differ.
 
-    A search that has stopped gives its result again. What was told is not evaluated again; what was in flight is.
+    A search that has stopped gives its result again. What was told is not evaluated again; what was in flight when the
+    search broke off is, or counts as lost, as its ``on_lost`` says.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from topalpha.ask_tell import Pull, Search
@@ -29,6 +29,10 @@ class Log(Protocol):
     @property
     def waits(self) -> Sequence[tuple[int, int]]:
         """``(asked, after)``: the algorithm was asked, and had to wait."""
+
+    @property
+    def lost(self) -> Collection[int]:
+        """Orders of pulls that never came back, among those told."""
 
     @property
     def status(self) -> str:
@@ -57,7 +61,7 @@ def steps(recording: Log, search: Search) -> Iterator[int]:
     [(1, 3), (2, 3), (3, 3)]
     """
     waiting: dict[int, Pull] = {}
-    asks, tells = recording.asks, recording.tells
+    asks, tells, lost = recording.asks, recording.tells, recording.lost
     waits = list(reversed(recording.waits))
     asked = 0
     for told in range(len(tells) + 1):
@@ -80,7 +84,11 @@ def steps(recording: Log, search: Search) -> Iterator[int]:
         if told < len(tells):
             order, reward = tells[told]
             _agree(order in waiting, "a reward was told before its pull", order)
-            search.tell(waiting.pop(order), reward)
+            if order in lost:
+                _agree(search.endures and reward == search.model.worst, "a lost pull was counted otherwise", order)
+                Search.lose(search, waiting.pop(order))  # as it was; a session would note it once more
+            else:
+                search.tell(waiting.pop(order), reward)
             yield told + 1
     _agree(asked == len(asks) and not waits, "what follows was planned before", asked)
     if recording.status == "stopped":

@@ -161,8 +161,8 @@ class Study:
     seed, seconds
         Of all random choices, and how long it took.
     pulls, means, stopped
-        Per run: rewards spent, the true mean of the arm returned (of several the worst), and whether the algorithm
-        stopped by itself. A run that was cut off is no error: nothing was claimed.
+        Per run: rewards spent, the true mean of the arm returned (of several the worst; on a finite set of items its
+        score), and whether the algorithm stopped by itself. A run that was cut off is no error: nothing was claimed.
     threshold, threshold_alpha
         An arm with a mean below the first is an error under the (alpha, epsilon) criterion, below the second under
         alpha alone; both are judged against the upper quantile.

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from topalpha.execution import Budget
-from topalpha.progress import LOGGER, Progress, survey
+from topalpha.execution import PATIENCE, Budget
+from topalpha.progress import LOGGER, STYLES, Progress, survey
 from topalpha.session import Session
 from topalpha.snapshots import PERIOD, Snapshots
 from topalpha.storage import CONTINUE, PAUSE, STOP
+from topalpha.validate import MOST_WIDTH, MOST_WORKERS, choice, optional, positive, real, require, whole
 
 #: The reason to end when the file was lost that the search is recorded in.
 VANISHED = "vanished"
@@ -34,14 +35,19 @@ class Running:
     width
         How many pulls are in flight at once; as many as there are workers unless given.
     pulls, seconds, cost
-        The budget: rewards, wall-clock seconds, or what ``cost_of`` adds up to. The search ends when the first is
-        spent, with the weaker statements that are proved by then.
+        The budget: rewards, wall-clock seconds, or what ``cost_of`` adds up to. When the first is spent no pull is
+        started any more, and the search ends with the weaker statements that are proved by then.
     cost_of
         The cost of a pull: a number, or a function of the candidate and the reward.
     retries
         How often a failed pull is tried again with ``on_error="retry"``.
     timeout
         After how many seconds a pull counts as failed.
+    patience
+        How many seconds pulls in flight are waited for when a budget, Ctrl-C, SIGTERM, SIGHUP or a message ends the
+        search, beyond the seconds of the budget. It should exceed the longest pull: one that has not answered by then
+        is lost (``on_lost`` says what becomes of it). A second Ctrl-C ends the wait. A pull in the searching thread is
+        waited for as long as it takes when a budget ends.
     progress
         ``auto`` (a live line on a terminal, log lines without one), ``live``, ``lines`` or ``none``.
     callbacks
@@ -62,8 +68,27 @@ class Running:
     cost_of: float | Callable[[Any, float], float] | None = None
     retries: int = 3
     timeout: float | None = None
+    patience: float = PATIENCE
     progress: str = "auto"
     callbacks: Sequence[Callable[[Progress], None]] = ()
+
+    def __post_init__(self) -> None:
+        checked = {
+            "workers": optional(whole, "workers", self.workers, most=MOST_WORKERS),
+            "width": optional(whole, "width", self.width, most=MOST_WIDTH),
+            "pulls": optional(whole, "pulls", self.pulls, least=0),
+            "seconds": optional(real, "seconds", self.seconds),
+            "cost": optional(real, "cost", self.cost),
+            "retries": whole("retries", self.retries, 0),
+            "timeout": optional(positive, "timeout", self.timeout),
+            "progress": choice("progress", self.progress, STYLES),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        priced = self.cost_of is None or callable(self.cost_of) or real("cost_of", self.cost_of) >= 0.0
+        require(priced, "cost_of", "be at least 0, or a function of the candidate and the reward", self.cost_of)
+        listed = isinstance(self.callbacks, Sequence) and all(map(callable, self.callbacks))
+        require(listed, "callbacks", "be functions", self.callbacks)
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Running:

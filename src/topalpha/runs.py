@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
     pulls
         The rewards it spent.
     mean
-        The true mean of the arm it returned; of several, the smallest.
+        The true mean of the arm it returned, on a finite set of items its score; of several, the smallest.
     stopped
         Whether it stopped by itself, and not because it had spent what it may.
 
@@ -105,8 +105,10 @@ class Experiment(NamedTuple):
     def run(self, index: int, cancelled: threading.Event | None = None) -> Outcome:
         """Run number ``index``: the same whoever runs it, and in whatever order."""
         run = start(self.algorithm, self.rewards)
-        stopped = finish(run, self.reservoir, streams(run_seed(self.seed, index)), cancelled, self.limit)
-        return Outcome(int(run.history.t), float(run.means[run.worst()]), stopped)
+        source = streams(run_seed(self.seed, index))
+        stopped = finish(run, self.reservoir, source, cancelled, self.limit)
+        worst = min(run.truth(arm, source.rewards) for arm in run.returned())
+        return Outcome(int(run.history.t), worst, stopped)
 
 
 def run_chunk(experiment: Experiment, first: int, last: int) -> list[Outcome]:

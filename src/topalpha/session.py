@@ -16,7 +16,7 @@ from topalpha.replay import fingerprint, replay
 from topalpha.snapshots import Snapshots
 from topalpha.storage import StorageError
 from topalpha.task import Task
-from topalpha.validate import file_name, require
+from topalpha.validate import file_name, flag, require
 from topalpha.wording import quoted
 
 if TYPE_CHECKING:
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 #: How a search in a file stands while someone works on it.
 RUNNING = "running"
+
+#: What is noted of a pull beside what is done about failures: it was begun and did not answer, and is to be evaluated
+#: again, or counts as lost; it was asked for and is not being evaluated; one of these is being evaluated after all.
+AGAIN, LOST, IDLE, BEGUN = "again", "lost", "idle", "begun"
 
 
 class Session(Search):
@@ -73,6 +77,8 @@ class Session(Search):
         self.candidates: list[Any] = []
         #: What was done about each failed pull, with its order.
         self.actions: list[tuple[int, str]] = []
+        # Orders of pulls that were asked for and that nobody evaluates at present.
+        self._resting: set[int] = set()
         self._stack = ExitStack()
 
     @classmethod
@@ -92,6 +98,9 @@ class Session(Search):
 
         ``given`` says what it was begun with, as ``topalpha.identity.likeness`` does, for when it is resumed.
         """
+        require(isinstance(task, Task), "task", "be a Task", task)
+        require(code is None or isinstance(code, Mapping), "code", "be a mapping of names to places", code)
+        pickle = flag("pickle", pickle)
         if storage is None:
             return cls(task)
         from topalpha.storage import Storage
@@ -123,6 +132,7 @@ class Session(Search):
         """
         from topalpha.storage import Storage, read
 
+        allow_pickle = flag("allow_pickle", allow_pickle)
         read(path, name, log=False)  # a file that is not there is not to be created
         with ExitStack() as stack:
             store: Storage = stack.enter_context(Storage(path, durable=durable, interval=interval))
@@ -145,7 +155,8 @@ class Session(Search):
         try:
             session = cls(recorded_task(recording.config), version=recording.config["version"])
             session.candidates = recording.candidates(allow_pickle)
-            session.actions = [(failure.order, failure.action) for failure in recording.failures]
+            for failure in recording.failures:
+                session._act(failure.order, failure.action)
             replay(recording, session)
         except ValueError:
             raise
@@ -163,6 +174,22 @@ class Session(Search):
         """Let go of the file."""
         self._stack.close()
 
+    def ask(self) -> Pull | None:  # noqa: D102 - as in Search
+        pull = super().ask()
+        self._hand_out([] if pull is None else [pull])
+        return pull
+
+    def ask_many(self, width: int) -> list[Pull]:  # noqa: D102 - as in Search
+        pulls = super().ask_many(width)
+        self._hand_out(pulls)
+        return pulls
+
+    def lose(self, pull: Pull, reason: str = "it never came back") -> None:  # noqa: D102 - as in Search
+        require(self.endures, "on_lost", "be worst for a pull to count as lost", self.task.on_lost)
+        if not self.stopped and pull in self.outstanding:
+            self.failed(pull, reason, LOST)
+        super().lose(pull)
+
     def tell(self, pull: Pull, reward: float) -> None:  # noqa: D102 - as in Search
         super().tell(pull, reward)
         self._show()
@@ -178,15 +205,34 @@ class Session(Search):
         require(arm == len(self.candidates), "arm", f"be the next one, {len(self.candidates)}", arm)
         if self.record is not None:
             self.record.add_arm(arm, candidate)
+            self.record.settle()
         self.candidates.append(candidate)
 
     def failed(self, pull: Pull, reason: str, action: str) -> None:
         """Note that a pull gave no reward, and what is done about it."""
         if self.record is not None:
             self.record.fail(pull.order, self.told, reason, action)
-            if action != "worst":  # that one goes to disk together with the reward that it leads to
+            if action not in ("worst", LOST):  # these go to disk together with the reward that they lead to
                 self.record.commit()
-        self.actions.append((pull.order, action))
+        self._act(pull.order, action)
+
+    def rest(self, pull: Pull) -> None:
+        """Note that nobody evaluates this pull at present: if the search breaks off now, it is not lost."""
+        if pull.order not in self._resting:
+            self.failed(pull, "nobody evaluates it at present", IDLE)
+
+    def recover(self) -> None:
+        """Whoever evaluated the pulls that are outstanding is gone, and they will not answer: note that, or lose them.
+
+        Whoever drives the search alone calls this before it asks. Pulls that were noted as resting were not begun.
+        """
+        for pull in [] if self.stopped else self.outstanding:
+            if pull.order in self._resting:
+                continue
+            if self.task.on_lost == "worst":
+                self.lose(pull)
+            else:
+                self.failed(pull, "it never came back", AGAIN)
 
     def certificate(self, reason: str | None = None) -> Certificate:
         """What is proved now; ``reason`` says why the search ended, if it did not stop by itself."""
@@ -220,6 +266,26 @@ class Session(Search):
             borne_out(recording, recording.certificate, self, self.task, self.actions, self.version, candidate=whole)
         except Refuted as error:
             raise Refuted(f"certificate must be borne out to be resumed from, got one that is not: {error}") from error
+
+    def _act(self, order: int, action: str) -> None:
+        """Remember what was done about a pull."""
+        if action in (AGAIN, IDLE):
+            self._resting.add(order)
+        else:
+            self._resting.discard(order)
+        self.actions.append((order, action))
+
+    def _hand_out(self, pulls: list[Pull]) -> None:
+        """Put pulls on disk before anyone evaluates them: those that never come back are then known."""
+        if self.record is None or not pulls:
+            return
+        for pull in pulls:
+            if pull.order in self._resting:
+                self.failed(pull, "it is evaluated after all", BEGUN)
+        if self.task.on_lost == "worst":
+            self.record.commit()
+        else:
+            self.record.settle()
 
     def _show(self) -> None:
         """A snapshot, where one is due."""

@@ -14,14 +14,14 @@ import numpy as np
 from topalpha.ask_tell import Pull, Search
 from topalpha.core import Algorithm
 from topalpha.families import describe
-from topalpha.reservoirs import Reservoir
+from topalpha.reservoirs import Reservoir, Scores
 from topalpha.result import Study
-from topalpha.rewards import RewardFamily, RewardModel
+from topalpha.rewards import ENDLESS, RewardFamily, RewardModel
 from topalpha.runs import Experiment, Outcome, finish, run_on_executor, run_on_threads, start
 from topalpha.streams import Seed, streams
-from topalpha.validate import require, whole
+from topalpha.validate import MOST_RUNS, MOST_WORKERS, require, seed_number, whole
 
-__all__ = ["Interpreted", "Means", "check_means", "finish", "interpret", "simulate", "start"]
+__all__ = ["Interpreted", "Means", "check_means", "finish", "interpret", "judged_law", "simulate", "start"]
 
 
 def check_means(reservoir: Reservoir, family: RewardModel) -> None:
@@ -47,6 +47,19 @@ def check_means(reservoir: Reservoir, family: RewardModel) -> None:
         require(not atom, "reservoir", f"have means above {lowest:g} for {describe(family)}", name)
 
 
+def judged_law(reservoir: Reservoir, family: RewardModel) -> Reservoir:
+    """The law that a claim is about: that of the means, or of the scores on a finite set of items.
+
+    Examples
+    --------
+    >>> from topalpha import parse_family, parse_reservoir
+    >>> law = parse_reservoir("dirac(0.5)")
+    >>> judged_law(law, parse_family("bernoulli")).top(0.25), judged_law(law, parse_family("pass-fail(2)")).top(0.25)
+    (0.5, 1.0)
+    """
+    return reservoir if family.capacity == ENDLESS else Scores(reservoir, family.capacity)
+
+
 def simulate(
     algorithm: Algorithm,
     reservoir: Reservoir,
@@ -65,7 +78,9 @@ def simulate(
     algorithm
         What ``design`` returned.
     reservoir
-        The law of the arms' means.
+        The law of the arms' means. On a finite set of items (``pass-fail``) it is the law of their probabilities to
+        pass an item; an arm's score on the set scatters around that, and the claim, and so the judgement, is about
+        the scores: see :class:`topalpha.reservoirs.Scores`.
     runs, seed
         How many runs, and the seed they all come from; run r is the same whatever ``runs`` and ``workers`` are.
     workers
@@ -93,9 +108,9 @@ def simulate(
     require(isinstance(algorithm, Algorithm), "algorithm", "be what design returned", algorithm)
     require(executor is None or hasattr(executor, "submit"), "executor", "have a submit method", executor)
     check_means(reservoir, algorithm.family)
-    runs = whole("runs", runs)
-    seed = whole("seed", seed, 0)
-    workers = whole("workers", os.cpu_count() or 1 if workers is None else workers)
+    runs = whole("runs", runs, most=MOST_RUNS)
+    seed = seed_number("seed", seed)
+    workers = whole("workers", os.cpu_count() or 1 if workers is None else workers, most=MOST_WORKERS)
     experiment = Experiment(algorithm, reservoir, rewards, seed, 2**62 if limit is None else whole("limit", limit))
     experiment.compile()  # before fanning out
 
@@ -111,6 +126,7 @@ def simulate(
         run_on_threads(experiment, runs, workers, keep, progress)
     else:
         run_on_executor(experiment, runs, workers, keep, progress, executor)
+    law = judged_law(reservoir, algorithm.family)
     return Study(
         algorithm=algorithm.traits.name,
         family=describe(algorithm.family),
@@ -121,9 +137,9 @@ def simulate(
         arms=algorithm.arms,
         seed=seed,
         seconds=time.perf_counter() - begin,
-        supremum=reservoir.supremum,
-        threshold=reservoir.threshold(algorithm.alpha, algorithm.epsilon),
-        threshold_alpha=reservoir.threshold(algorithm.alpha),
+        supremum=law.supremum,
+        threshold=law.threshold(algorithm.alpha, algorithm.epsilon),
+        threshold_alpha=law.threshold(algorithm.alpha),
         pulls=pulls,
         means=means,
         stopped=stopped,
@@ -154,7 +170,7 @@ class Means:
 
 
 class Interpreted(NamedTuple):
-    """A search on simulated arms, and the true means of those arms.
+    """A search on simulated arms, and the true means of those arms: on finitely many items their rates of passing.
 
     Examples
     --------

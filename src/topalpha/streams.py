@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from numpy.random import Generator, SeedSequence, default_rng
 
+from topalpha.validate import seed_number
+
 Seed = int | SeedSequence
 
 
@@ -25,7 +27,7 @@ def streams(seed: Seed) -> Streams:
     >>> streams(7).rewards.random() == streams(7).rewards.random()
     True
     """
-    root = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
+    root = seed if isinstance(seed, SeedSequence) else SeedSequence(seed_number("seed", seed))
     # Children are named by their key, not by root.spawn, which would count how often it was called.
     return Streams(*(default_rng(SeedSequence(root.entropy, spawn_key=(*root.spawn_key, child))) for child in range(3)))
 

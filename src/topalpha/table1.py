@@ -113,7 +113,8 @@ def select(text: str) -> tuple[Row, ...]:
     for part in text.split(","):
         first, dash, last = (piece.strip() for piece in part.partition("-"))
         ends = [first, last] if dash else [first, first]
-        sound = all(end.isdecimal() and 1 <= int(end) <= len(rows) for end in ends) and int(ends[0]) <= int(ends[1])
+        sound = all(end.isdecimal() and len(end) < 9 and 1 <= int(end) <= len(rows) for end in ends)
+        sound = sound and int(ends[0]) <= int(ends[1])
         require(sound, "rows", f"be numbers and ranges within 1 to {len(rows)}, such as 1-4,7", text)
         chosen.update(range(int(ends[0]), int(ends[1]) + 1))
     return tuple(row for row in rows if row.number in chosen)

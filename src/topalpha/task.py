@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
 from topalpha.algorithms import default_for, design, entry
+from topalpha.algorithms.enduring import enduring
 from topalpha.core import Algorithm
 from topalpha.models import Model, reward_model
-from topalpha.validate import choice, positive, require, whole
+from topalpha.validate import (
+    LONGEST_LIST,
+    choice,
+    flag,
+    fraction,
+    number_in,
+    plain,
+    positive,
+    require,
+    seed_number,
+    whole,
+    words,
+)
 
 #: What may be done about a pull that gives no reward.
 ON_ERROR = ("raise", "retry", "worst")
+#: What may be done about a pull that was begun and never answered.
+ON_LOST = ("again", "worst")
 
 
 @dataclass(frozen=True)
@@ -40,6 +56,9 @@ class Task:
         Which law the claim is about, in words, for the certificate.
     on_error
         What is done about a pull that fails: ``raise``, ``retry`` or count the ``worst`` reward.
+    on_lost
+        What is done about a pull that was begun and never answers: evaluate it ``again``, or count it as the ``worst``
+        that it may have been, for its arm's upper bound and for its lower bound.
 
     Examples
     --------
@@ -62,13 +81,32 @@ class Task:
     seed: int = 0
     about: str = ""
     on_error: str = "raise"
+    on_lost: str = "again"
 
     def __post_init__(self) -> None:
-        whole("seed", self.seed, 0)
+        named = isinstance(self.options, Mapping) and all(isinstance(name, str) for name in self.options)
+        require(named, "options", "be a mapping of names to values", self.options)
+        checked = {
+            "alpha": fraction("alpha", self.alpha),
+            # A whole number stays one, as files have it.
+            "epsilon": self.epsilon if type(self.epsilon) is int else positive("epsilon", self.epsilon),
+            "delta": fraction("delta", self.delta),
+            "family": words("family", self.family),
+            "minimise": flag("minimise", self.minimise),
+            "algorithm": words("algorithm", self.algorithm),
+            "options": plain(self.options),
+            "pool": whole("pool", self.pool, 0, LONGEST_LIST),
+            "items": whole("items", self.items, 0),
+            "seed": seed_number("seed", self.seed),
+            "about": words("about", self.about),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
         require("pool" not in self.options, "options", "not name a pool: its size is that of the list", self.options)
         if not self.algorithm:
             object.__setattr__(self, "algorithm", default_for(self.model.family))
         choice("on_error", self.on_error, ON_ERROR)
+        choice("on_lost", self.on_lost, ON_LOST)
         self.design()
         if self.on_error == "worst":
             bounded = self.model.worst is not None
@@ -91,7 +129,8 @@ class Task:
             words = f"be plain for {self.algorithm}, whose options are in the units of its rewards"
             require(plain and not self.minimise, "family", words, self.family)
         epsilon = self.model.epsilon(positive("epsilon", self.epsilon))
-        return design(self.algorithm, self.alpha, epsilon, self.delta, self.model.family, **options)
+        algorithm = design(self.algorithm, self.alpha, epsilon, self.delta, self.model.family, **options)
+        return algorithm if self.on_lost == "again" else enduring(algorithm)
 
     @property
     def law(self) -> str:
@@ -108,13 +147,30 @@ class Task:
         return entry(self.algorithm).proof
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
+        """For JSON; what was not asked for before it could be is left out, so that records stay as they were."""
+        values = asdict(self)
+        if self.on_lost == "again":
+            del values["on_lost"]
+        return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Task:
-        """The task that :meth:`to_dict` gave."""
+        """The task that :meth:`to_dict` gave, also one that was kept before inputs were checked as they are now."""
         known = {one.name for one in fields(cls)}
         missing = {"alpha", "epsilon", "delta"} - set(values)
         require(set(values) <= known and not missing, "task", f"have the entries {', '.join(sorted(known))}", values)
-        return cls(**values)
+        return cls(**{name: _understood(name, value) for name, value in values.items()})
+
+
+def _understood(name: str, value: Any) -> Any:
+    """A recorded value as it was understood: numbers could be text, anything that counts as true was true."""
+    if name == "options" and isinstance(value, Mapping):
+        return {option: _understood("", one) for option, one in value.items()}
+    if name == "minimise":
+        return bool(value)
+    if name == "about":
+        return str(value) if value else ""
+    if name in ("", "alpha", "epsilon", "delta") and isinstance(value, str):
+        with suppress(ValueError):
+            return number_in(name, value)
+    return value

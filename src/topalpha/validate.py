@@ -1,10 +1,37 @@
-"""One grammar of input errors: ``<name> must <condition>, got <value>``."""
+"""One grammar of input errors: ``<name> must <condition>, got <value>``.
+
+What comes out is plain: float, int, bool, str. NumPy's numbers are numbers, and so are those of other libraries that
+look like them (arrays without dimensions). Text is not a number, whatever it reads like, and neither is a ``Decimal``.
+"""
 
 from __future__ import annotations
 
 import math
+import operator
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from numbers import Real
+from typing import Any, TypeVar
+
+Plain = TypeVar("Plain")
+
+#: No count is larger: SQLite's integers and NumPy's end here.
+LARGEST = 2**63 - 1
+
+#: No seed is larger: as many bits as ``secrets.randbits(128)`` gives, and some more.
+LARGEST_SEED = 2**256 - 1
+
+#: How many runs of a study there may be: their results are kept in memory.
+MOST_RUNS = 10**7
+
+#: How many candidates a list may hold.
+LONGEST_LIST = 10**7
+
+#: How many threads or processes there may be, and how many pulls in flight.
+MOST_WORKERS, MOST_WIDTH = 10**4, 10**6
+
+# How many characters of a value an error quotes.
+_QUOTED = 1000
 
 
 def require(holds: bool, name: str, condition: str, value: object) -> None:
@@ -18,7 +45,24 @@ def require(holds: bool, name: str, condition: str, value: object) -> None:
     ValueError: alpha must lie in (0, 1), got 2.0
     """
     if not holds:
-        raise ValueError(f"{name} must {condition}, got {value!r}")
+        raise ValueError(f"{name} must {condition}, got {quoted(value)}")
+
+
+def quoted(value: object) -> str:
+    """The value as an error shows it: its ``repr``, if that is to be had, and not more than a screen of it.
+
+    Examples
+    --------
+    >>> quoted(0.5), quoted(10**5000)
+    ('0.5', 'a value of type int that cannot be shown')
+    >>> len(quoted("a" * 5000))
+    1001
+    """
+    try:
+        text = repr(value)
+    except Exception:  # a class may raise anything here, and an integer of very many digits has no text
+        return f"a value of type {type(value).__name__} that cannot be shown"
+    return text if len(text) <= _QUOTED else text[:_QUOTED] + "…"
 
 
 def fraction(name: str, value: float) -> float:
@@ -47,28 +91,98 @@ def positive(name: str, value: float) -> float:
     return number
 
 
-def whole(name: str, value: int, least: int = 1) -> int:
-    """Return ``value`` as an int if it is a whole number of at least ``least``.
+def not_negative(name: str, value: float) -> float:
+    """Return ``value`` as a float if it is at least 0; it may be infinite.
+
+    Examples
+    --------
+    >>> not_negative("patience", 60)
+    60.0
+    """
+    number = real(name, value)
+    require(number >= 0.0, name, "be at least 0", value)
+    return number
+
+
+def whole(name: str, value: int, least: int = 1, most: int = LARGEST) -> int:
+    """Return ``value`` as an int if it is a whole number from ``least`` to ``most``.
 
     Examples
     --------
     >>> whole("runs", 200)
     200
+    >>> whole("runs", 10**20)
+    Traceback (most recent call last):
+    ValueError: runs must be at most 9223372036854775807, got 100000000000000000000
     """
-    require(not isinstance(value, bool) and int_like(value), name, f"be a whole number of at least {least}", value)
-    require(int(value) >= least, name, f"be a whole number of at least {least}", value)
-    return int(value)
+    require(int_like(value), name, f"be a whole number of at least {least}", value)
+    number = operator.index(value)
+    require(number >= least, name, f"be a whole number of at least {least}", value)
+    require(number <= most, name, f"be at most {most}", value)
+    return number
 
 
-def int_like(value: object) -> bool:
-    """Whether ``value`` is an integer of any kind (NumPy's included).
+def optional(check: Callable[..., Plain], name: str, value: Any, **limits: int) -> Plain | None:
+    """What the check returns, where there is a value to check; None stays None.
 
     Examples
     --------
-    >>> int_like(3), int_like(3.5)
-    (True, False)
+    >>> optional(whole, "pulls", None), optional(whole, "pulls", 0, least=0)
+    (None, 0)
     """
-    return hasattr(value, "__index__")
+    return None if value is None else check(name, value, **limits)
+
+
+def seed_number(name: str, value: int) -> int:
+    """Return ``value`` as an int if it can seed a generator.
+
+    Examples
+    --------
+    >>> seed_number("seed", 3)
+    3
+    """
+    return whole(name, value, 0, LARGEST_SEED)
+
+
+def int_like(value: object) -> bool:
+    """Whether ``value`` is an integer of any kind (NumPy's included); a truth value is none.
+
+    Examples
+    --------
+    >>> int_like(3), int_like(3.5), int_like(True)
+    (True, False, False)
+    """
+    try:
+        operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return not is_flag(value) and _is_number(value)
+
+
+def is_flag(value: object) -> bool:
+    """Whether ``value`` is true or false: Python's own, or NumPy's.
+
+    Examples
+    --------
+    >>> is_flag(False), is_flag(0), is_flag("no")
+    (True, False, False)
+    """
+    return isinstance(value, bool) or (_kind(value) == "b" and _is_number(value))
+
+
+def flag(name: str, value: bool) -> bool:
+    """Return ``value`` as a bool if it is true or false, and nothing that only counts as such.
+
+    Examples
+    --------
+    >>> flag("minimise", True)
+    True
+    >>> flag("minimise", "yes")
+    Traceback (most recent call last):
+    ValueError: minimise must be True or False, got 'yes'
+    """
+    require(is_flag(value), name, "be True or False", value)
+    return bool(value)
 
 
 def real(name: str, value: float) -> float:
@@ -78,13 +192,99 @@ def real(name: str, value: float) -> float:
     --------
     >>> real("reward", 1)
     1.0
+    >>> real("reward", "1")
+    Traceback (most recent call last):
+    ValueError: reward must be a real number, got '1'
     """
+    if type(value) is not float:  # what rewards mostly are, and there are many of them
+        require(_is_number(value), name, "be a real number", value)
     try:
         number = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a real number, got {value!r}") from None
+    except (TypeError, ValueError):  # a tensor that is complex, for example
+        number = math.nan
+    except OverflowError:
+        raise ValueError(f"{name} must be a number that a float can hold, got {quoted(value)}") from None
     require(not math.isnan(number), name, "be a real number", value)
     return number
+
+
+def number_in(name: str, text: str) -> float:
+    """The real number that a text stands for, as on a command line or in a table.
+
+    Examples
+    --------
+    >>> number_in("alpha", "0.05")
+    0.05
+    >>> number_in("alpha", "a half")
+    Traceback (most recent call last):
+    ValueError: alpha must be a real number, got 'a half'
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    require(not math.isnan(number), name, "be a real number", text)
+    return number
+
+
+def plain(value: Any) -> Any:
+    """The same value with Python's own numbers in place of NumPy's, also within lists, tuples and mappings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain({"budget": np.int64(3), "levels": (np.float64(0.5), "auto")})
+    {'budget': 3, 'levels': (0.5, 'auto')}
+    """
+    if isinstance(value, Mapping):
+        return {key: plain(one) for key, one in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(plain, value))
+    if isinstance(value, str):
+        return str(value)
+    return value.item() if hasattr(value, "dtype") and _is_number(value) else value
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a real number of Python's, or an array without dimensions that holds one."""
+    if not isinstance(value, Real) and not hasattr(value, "dtype"):
+        return False
+    return getattr(value, "shape", ()) == () and _kind(value) in (None, "b", "i", "u", "f")
+
+
+def _kind(value: Any) -> str | None:
+    """The kind of its numbers, if it says so as NumPy's arrays and numbers do."""
+    return getattr(getattr(value, "dtype", None), "kind", None)
+
+
+def has_length(value: Any) -> bool:
+    """Whether ``value`` can say how many parts it has; an array without dimensions cannot.
+
+    Examples
+    --------
+    >>> has_length([]), has_length(3)
+    (True, False)
+    """
+    try:
+        len(value)
+    except TypeError:
+        return False
+    return True
+
+
+def words(name: str, value: str) -> str:
+    """Return ``value`` if it is text.
+
+    Examples
+    --------
+    >>> words("about", "prompts")
+    'prompts'
+    >>> words("about", b"prompts")
+    Traceback (most recent call last):
+    ValueError: about must be text, got b'prompts'
+    """
+    require(isinstance(value, str), name, "be text", value)
+    return str(value)
 
 
 def file_name(name: str, value: str | os.PathLike[str]) -> str:
@@ -112,5 +312,5 @@ def choice(name: str, value: str, allowed: Iterable[str]) -> str:
     't'
     """
     names = tuple(allowed)
-    require(value in names, name, f"be one of {', '.join(names)}", value)
-    return value
+    require(isinstance(value, str) and value in names, name, f"be one of {', '.join(names)}", value)
+    return str(value)

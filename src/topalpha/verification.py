@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from topalpha.agreement import Refuted, borne_out, figures_borne_out
@@ -11,6 +12,8 @@ from topalpha.ask_tell import Search
 from topalpha.certificate import Certificate
 from topalpha.session import Session
 from topalpha.storage import Recording, read
+from topalpha.storage.encoding import PICKLED
+from topalpha.validate import flag, require
 
 __all__ = ["Refuted", "confirmed", "verify"]
 
@@ -36,7 +39,9 @@ def verify(
     certificate
         One that was handed on separately, to be compared with the record; the one in the file unless given.
     allow_pickle
-        Whether candidates that were pickled may be loaded.
+        Candidates that were pickled are not loaded, for that can run any code; the certificate that is returned then
+        says "(pickled)" for the recommended one. With True they are loaded, and how it looks is compared, too: only
+        for a file that you trust.
 
     Examples
     --------
@@ -48,29 +53,30 @@ def verify(
     ...     topalpha.verify(f"{folder}/search.db") == found.certificate
     True
     """
-    return confirmed(read(path, name), certificate, allow_pickle=allow_pickle)[0]
+    return confirmed(read(path, name), certificate, allow_pickle=flag("allow_pickle", allow_pickle))[0]
 
 
 def confirmed(
     recording: Recording,
     certificate: Certificate | Mapping[str, Any] | None = None,
     *,
-    allow_pickle: bool | None = False,
+    allow_pickle: bool = False,
 ) -> tuple[Certificate, Session]:
-    """The same for a recording that was read, with the search that it replays to.
-
-    With None for ``allow_pickle`` pickled candidates are not loaded, and what the certificate says about how they look
-    is not compared.
-    """
+    """The same for a recording that was read, with the search that it replays to."""
     given = recording.certificate if certificate is None else certificate
+    mapped = given is None or isinstance(given, Certificate | Mapping)
+    require(mapped, "certificate", "be a Certificate or its entries by name", given)
     if given is None:
         raise Refuted(f"certificate must be on record, got none: the search {recording.name!r} has not ended")
     claimed = given.to_dict() if isinstance(given, Certificate) else dict(given)
     try:
-        session = Session.replayed(recording, allow_pickle)
+        session = Session.replayed(recording, allow_pickle or None)
     except ValueError as error:
         raise Refuted(str(error)) from error
-    task, seen = session.task, allow_pickle is not None or not any(isinstance(raw, bytes) for raw in recording.arms)
+    if any(isinstance(raw, bytes) != recording.pickled for raw in recording.arms):
+        raise Refuted("candidates must be pickles where the search was created with pickle, and nowhere else")
+    task, seen = session.task, allow_pickle or not recording.pickled
     true = borne_out(recording, claimed, session, task, session.actions, session.version, candidate=seen)
     figures_borne_out(recording, session, Search(task.design(), task.seed, model=task.model))
-    return true, session
+    # How a pickled candidate looks was not compared, and is not repeated.
+    return true if seen else replace(true, candidate=PICKLED), session

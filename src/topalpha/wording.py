@@ -11,6 +11,7 @@ import numpy as np
 
 from topalpha.algorithms import entry
 from topalpha.confidence import WORDS
+from topalpha.confidence.lost import LostBounds, LostEvidence
 from topalpha.core import Algorithm, Certifier, Conditional
 from topalpha.families import describe
 from topalpha.storage.encoding import PICKLED, decode
@@ -30,11 +31,18 @@ REASONS = {
     "seconds": "the budget of seconds was spent",
     "cost": "the budget of costs was spent",
     "interrupted": "it was interrupted",
+    "terminated": "it was told to terminate",
+    "hangup": "its terminal was closed",
+    "lost": "so many pulls were lost that the others cannot settle it",
     "failed": "a pull failed",
     "message": "it was told to end",
     "vanished": "the file that it was recorded in was lost",
     "running": "it is still running",
 }
+
+
+#: Notes of where pulls stand, which are no failures.
+SILENT = ("idle", "begun")
 
 
 def assumptions(task: Task, algorithm: Algorithm, failures: Mapping[str, int]) -> tuple[str, ...]:
@@ -51,7 +59,15 @@ def assumptions(task: Task, algorithm: Algorithm, failures: Mapping[str, int]) -
         found.append("Given the candidate, its pulls are independent of each other.")
     if algorithm.traits.independent:
         found.append("Rewards of different candidates are independent: no shared seeds, folds or order of items.")
-    found.append("A pull that had to be repeated, after a crash or a lost worker, gives what it would have given.")
+    if again := failures.get("again", 0):
+        which = "One pull was" if again == 1 else f"{again} pulls were"
+        chance = "whether a pull is lost does not depend on its outcome"
+        found.append(f"{which} begun and lost, to be evaluated again: {chance}.")
+    elif task.on_lost == "again":
+        found.append("A pull that had to be repeated, after a crash or a lost worker, gives what it would have given.")
+    if lost := failures.get("lost", 0):
+        which = "One lost pull counts" if lost == 1 else f"{lost} lost pulls count"
+        found.append(f"{which} as the largest reward in an upper bound and as the smallest one in a lower bound.")
     if failures.get("retry"):
         success = "if failing depends on the reward, the claim is about rewards given success"
         found.append(f"Pulls that failed were evaluated again: {success}.")
@@ -133,6 +149,8 @@ def bounds(algorithm: Any) -> str:
     part = _part(algorithm)
     if part is None:
         return f"The bounds of {entry(algorithm.traits.name).reference}."
+    if isinstance(part, LostBounds | LostEvidence):
+        return f"{WORDS[type(part[0])]} {WORDS[type(part)]}"
     return WORDS.get(type(part)) or _first_line(type(part))
 
 

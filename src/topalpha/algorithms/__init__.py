@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from topalpha.algorithms import (
@@ -37,7 +38,7 @@ from topalpha.algorithms import (
 from topalpha.core import Algorithm, Entry
 from topalpha.families import Normal
 from topalpha.rewards import RewardModel
-from topalpha.validate import choice, require
+from topalpha.validate import choice, fraction, plain, positive, require
 
 #: Those that say at any time what is proved: what the package recommends, and the paper's.
 PRINCIPAL: tuple[Entry, ...] = (joint_lucb.ENTRY, cc_lucb.ENTRY, lucb_pp.ENTRY, kl_lucb.ENTRY)
@@ -138,4 +139,25 @@ def design(
     allowed = set(one.design.__kwdefaults__ or {})
     for option in options:
         require(option in allowed, f"option of {name}", f"be one of {', '.join(sorted(allowed)) or 'none'}", option)
-    return one.design(alpha, epsilon, delta, family, **options)
+    target = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
+    made = one.design(*target, family, **plain(options))
+    check_epsilon(epsilon, made.family)
+    return made
+
+
+def check_epsilon(epsilon: float, family: RewardModel) -> None:
+    """Raise ``ValueError`` for a distance of means that is too small for bounds to be computed.
+
+    Between means of a known size rounding is in the way; where means may be of any size, squares must not vanish.
+
+    Examples
+    --------
+    >>> from topalpha.families import Bernoulli, Gaussian
+    >>> check_epsilon(1e-20, Gaussian(1.0))
+    >>> check_epsilon(1e-20, Bernoulli())
+    Traceback (most recent call last):
+    ValueError: epsilon must be at least 1e-15, for arithmetic is no finer, got 1e-20
+    """
+    size = max(abs(family.lowest), abs(family.highest))
+    least = 1e-15 * size if math.isfinite(size) else 1e-100
+    require(epsilon >= least, "epsilon", f"be at least {least:g}, for arithmetic is no finer", epsilon)

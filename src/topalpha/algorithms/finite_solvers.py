@@ -36,7 +36,7 @@ class FiniteSolver(Protocol):
     """What an algorithm asks of a solver; see :class:`Rounds`."""
 
     @property
-    def columns(self) -> int:
+    def statistics(self) -> int:
         """How many columns of ``History.stats`` it needs."""
 
     def contest(
@@ -63,7 +63,7 @@ class Rounds(NamedTuple):
     factor: float
 
     @property
-    def columns(self) -> int:
+    def statistics(self) -> int:
         """Those of every elimination."""
         return FURTHER
 
@@ -101,7 +101,7 @@ class ExponentialGap(NamedTuple):
     factor: float
 
     @property
-    def columns(self) -> int:
+    def statistics(self) -> int:
         """Two more than other eliminations."""
         return FURTHER + 2
 

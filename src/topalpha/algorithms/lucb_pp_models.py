@@ -81,9 +81,11 @@ class ModelLUCBPlusPlus(NamedTuple):
 
 
 def with_bounds(
-    alpha: float, epsilon: float, delta: float, arms: int, family: RewardModel, pool: int
+    alpha: float, epsilon: float, delta: float, arms: int, family: RewardModel, pool: int, bounds: str = "tilt"
 ) -> ModelLUCBPlusPlus:
     """LUCB++ on so many arms, with the bounds of this model; what ``design`` checked is not checked again.
+
+    One-parameter families have two kinds of ``bounds``: see ``cc-lucb``.
 
     Examples
     --------
@@ -99,7 +101,7 @@ def with_bounds(
         delta=delta,
         arms=arms,
         family=family,
-        confidence=checked_bounds(family, "tilt", epsilon, upper_level, lower_level, delta),
+        confidence=checked_bounds(family, bounds, epsilon, upper_level, lower_level, delta),
         draw_level=0.5 * delta,
         upper_level=upper_level,
         pool=pool,

@@ -61,7 +61,7 @@ class P2(NamedTuple):
     @property
     def traits(self) -> Traits:
         """Blocks of pulls; the solvers' proofs are for independent arms."""
-        return Traits("p2", columns=self.solver.columns, numbers=NUMBERS + 1, width=WIDTH, blocks=True)
+        return Traits("p2", columns=self.solver.statistics, numbers=NUMBERS + 1, width=WIDTH, blocks=True)
 
     def scratch(self, arms: int) -> Memory:
         """Fresh memory."""

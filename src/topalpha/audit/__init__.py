@@ -7,7 +7,8 @@
 True
 """
 
-from topalpha.audit.cases import Case, Cell, cells, controls
+from topalpha.audit.cases import cells, controls
+from topalpha.audit.cell import Case, Cell
 from topalpha.audit.judgement import FALSE_ALARM, Judgement, judge
 from topalpha.audit.replay import Equality, equality
 

@@ -4,36 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-from topalpha.algorithms import ALGORITHMS, PRINCIPAL, design, prior_knowledge
+from topalpha.algorithms import ALGORITHMS, PRINCIPAL, prior_knowledge
+from topalpha.audit.cell import NO_LEVELS, Case, Cell, changed, designed, with_thresholds
+from topalpha.audit.trial_cases import tried, wrong_trials
 from topalpha.audit.worlds import PlusMinus, Thirds
 from topalpha.core import Algorithm, Entry
-from topalpha.families import parse_family
 from topalpha.reservoirs import parse
 
 #: The guarantee that the audit is about.
 AUDITED = "fixed-confidence"
-
-
-class Case(NamedTuple):
-    """A reservoir, rewards and a target. ``rewards`` draws them, the family unless given."""
-
-    name: str
-    reservoir: str
-    alpha: float
-    epsilon: float
-    delta: float
-    family: str = "bernoulli"
-    rewards: Any = None
-
-
-class Cell(NamedTuple):
-    """An algorithm on a case, judged at the case's delta. A control is known to be wrong and must be found out."""
-
-    case: Case
-    algorithm: Algorithm
-    control: str = ""
 
 
 #: The mass at the top is exactly alpha, the rest just too low to be acceptable: no law leaves less room for error.
@@ -97,10 +78,11 @@ def cells(full: bool = False) -> Iterator[Cell]:
             cases += REWARD_CASES
         for case in cases:
             if _applies(entry, case):
-                yield Cell(case, _designed(entry.name, case))
+                yield Cell(case, designed(entry.name, case))
+    yield from tried(full)
     for entry, options in _variants(full):
         for case in CASES[3:5]:
-            algorithm = _designed(entry.name, case, **options)
+            algorithm = designed(entry.name, case, **options)
             if algorithm.traits.covered:
                 yield Cell(case, algorithm)
 
@@ -128,12 +110,6 @@ def _variants(full: bool) -> Iterator[tuple[Entry, dict[str, Any]]]:
                 yield entry, {option: choice}
 
 
-def _designed(name: str, case: Case, delta: float | None = None, **options: Any) -> Algorithm:
-    wanted = case.delta if delta is None else delta
-    options |= prior_knowledge(name, parse(case.reservoir), case.alpha, case.epsilon)
-    return design(name, case.alpha, case.epsilon, wanted, parse_family(case.family), **options)
-
-
 def controls() -> Iterator[Cell]:
     """Algorithms that are known to be wrong, in ways that an audit must see.
 
@@ -143,19 +119,20 @@ def controls() -> Iterator[Cell]:
 
     Examples
     --------
-    >>> sorted({cell.control for cell in controls()})
-    ['a fifth of the arms', 'designed for delta = 0.9', 'levels far too loose', 'union bound dropped']
+    >>> {cell.control for cell in controls()} >= {"union bound dropped", "items drawn again", "in finishing order"}
+    True
     """
     case = CASES[3]
     for entry in PRINCIPAL:
-        yield Cell(case, _designed(entry.name, case, delta=0.9), "designed for delta = 0.9")
-        right = _designed(entry.name, case)
-        yield Cell(case, _replace(right, arms=right.arms // 5), "a fifth of the arms")
-    yield Cell(THIN_TOP, _without_union_bound(_designed("cc-lucb", THIN_TOP, draw_share=0.1)), "union bound dropped")
+        yield Cell(case, designed(entry.name, case, delta=0.9), "designed for delta = 0.9")
+        right = designed(entry.name, case)
+        yield Cell(case, changed(right, arms=right.arms // 5), "a fifth of the arms")
+    yield Cell(THIN_TOP, _without_union_bound(designed("cc-lucb", THIN_TOP, draw_share=0.1)), "union bound dropped")
     for name, loose in _LOOSE.items():
-        yield Cell(case, _replace(_designed(name, case), **loose), "levels far too loose")
-    right = _designed("cc-lucb", case)
-    yield Cell(case, _with_thresholds(right, upper_threshold=0.05, lower_threshold=0.05), "levels far too loose")
+        yield Cell(case, changed(designed(name, case), **loose), "levels far too loose")
+    right = designed("cc-lucb", case)
+    yield Cell(case, with_thresholds(right, **NO_LEVELS), "levels far too loose")
+    yield from wrong_trials()
 
 
 #: Thresholds without their logarithms of 1/delta and of the number of arms.
@@ -168,13 +145,4 @@ _LOOSE: dict[str, dict[str, float]] = {
 
 def _without_union_bound(algorithm: Any) -> Algorithm:
     """Lower bounds that hold for each arm, but not for all of them at once."""
-    return _with_thresholds(algorithm, lower_threshold=algorithm.confidence.lower_threshold - math.log(algorithm.arms))
-
-
-def _with_thresholds(algorithm: Any, **thresholds: float) -> Algorithm:
-    return _replace(algorithm, confidence=algorithm.confidence._replace(**thresholds))
-
-
-def _replace(algorithm: Any, **fields: Any) -> Algorithm:
-    changed: Algorithm = algorithm._replace(**fields)
-    return changed
+    return with_thresholds(algorithm, lower_threshold=algorithm.confidence.lower_threshold - math.log(algorithm.arms))

@@ -6,17 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from topalpha.audit.cases import Cell
+from topalpha.audit.cell import Cell
 from topalpha.families import describe
 from topalpha.reservoirs import parse
 from topalpha.result import Count
 from topalpha.simulation import simulate
+from topalpha.streams import run_seed
+from topalpha.validate import whole
 
 #: With which probability a sound algorithm is called incompatible, per cell.
 FALSE_ALARM = 1e-6
 
-#: A control runs at least this often, so that it is found out whatever the number of runs asked for.
-CONTROL_RUNS = 300
+#: A control runs at least this often, so that it is found out whatever the number of runs asked for; by ask and tell
+#: there are fewer runs, with controls that err more often.
+CONTROL_RUNS, CONTROL_TRIALS = 300, 100
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class Judgement:
             "reservoir": case.reservoir,
             "family": describe(algorithm.family),
             "rewards": repr(case.rewards) if case.rewards is not None else None,
+            "trial": repr(case.trial) if case.trial is not None else None,
             "alpha": case.alpha,
             "epsilon": case.epsilon,
             "delta": case.delta,
@@ -83,13 +87,24 @@ def judge(
 ) -> Judgement:
     """Run the cell's algorithm and judge its errors.
 
+    ``runs`` is how often, for a trial that takes long a fraction of it; ``workers`` are for compiled runs only.
+
     Examples
     --------
     >>> from topalpha.audit.cases import controls
     >>> judge(next(controls()), runs=300).verdict
     'NOT compatible'
     """
-    case = cell.case
-    runs = max(runs, CONTROL_RUNS) if cell.control else runs
-    study = simulate(cell.algorithm, parse(case.reservoir), runs, seed, workers, case.rewards, progress)
-    return Judgement(cell, study.errors, float(study.pulls.mean()))
+    case, law = cell.case, parse(cell.case.reservoir)
+    if case.trial is None:
+        runs = max(runs, CONTROL_RUNS) if cell.control else runs
+        study = simulate(cell.algorithm, law, runs, seed, workers, case.rewards, progress)
+        return Judgement(cell, study.errors, float(study.pulls.mean()))
+    runs = max(1, whole("runs", runs) // case.thin)
+    wrong = pulls = 0
+    for index in range(max(runs, CONTROL_TRIALS) if cell.control else runs):
+        verdict = case.trial.run(cell.algorithm, law, case.rewards, run_seed(seed, index))
+        wrong, pulls, runs = wrong + verdict.wrong, pulls + verdict.pulls, index + 1
+        if progress is not None:
+            progress(1)
+    return Judgement(cell, Count(wrong, runs), pulls / runs)

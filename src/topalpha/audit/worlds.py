@@ -1,4 +1,4 @@
-"""Rewards in [0, 1] that are not Bernoulli, for which the Bernoulli bounds are valid all the same."""
+"""Rewards that are not those of the family whose bounds are audited: valid all the same, or wrong on purpose."""
 
 from __future__ import annotations
 
@@ -53,3 +53,23 @@ class Thirds(NamedTuple):
         """The sum of ``count`` rewards: how many are replaced, then how many of the others are 1."""
         unsure = draw_binomial(count, self.unsure, rng)
         return unsure * mean + draw_binomial(int(count - unsure), mean, rng)
+
+
+class Jackpots(NamedTuple):
+    """Normal noise around 0 and, in a fraction ``share`` of the pulls, all of the mean at once: rewards not normal.
+
+    The bounds for normal rewards are wrong here: an arm that has not won yet looks like one that never will.
+
+    Examples
+    --------
+    >>> from numpy.random import default_rng
+    >>> abs(Jackpots(0.01).sample(1.0, default_rng(0))) < 1.0
+    True
+    """
+
+    share: float
+
+    def sample(self, mean: float, rng: Generator) -> float:
+        """One reward."""
+        won = mean / self.share if rng.random() < self.share else 0.0
+        return won + rng.normal(0.0, 0.1)

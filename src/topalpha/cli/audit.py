@@ -29,7 +29,9 @@ _KILLS, _MORE_KILLS = 3, 25
 def audit(full: bool, runs: int, seed: int, workers: int | None, json_target: str | None) -> int:
     """Check on hard reservoirs that every guaranteed algorithm errs with probability at most delta.
 
-    Each verdict is an exact binomial test. Algorithms made wrong on purpose are among those tested, and must be found
+    Also on finite lists and test sets, for rewards of small or unknown variance, for what is claimed before the stop,
+    and with pulls side by side whose duration depends on their outcome. Each verdict is an exact binomial test.
+    Algorithms made wrong on purpose, and conditions that a proof excludes, are among those tested, and must be found
     out. Then compiled and interpreted runs are compared, bit by bit, for every algorithm and family, and searches are
     killed at random moments and resumed. The exit code is 1 if anything is not as it should be.
     """
@@ -122,7 +124,7 @@ def _table(judgements: list[Judgement]) -> Table:
         table.add_row(
             one.cell.algorithm.traits.name,
             one.cell.control or case.name,
-            case.family if case.rewards is None else "in [0, 1]",
+            case.described,
             f"{case.delta:g}",
             f"{one.errors.count:,}",
             f"{one.errors.runs:,}",

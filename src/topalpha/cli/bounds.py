@@ -78,6 +78,7 @@ def calculate(
     from topalpha.algorithms import PRINCIPAL, design
     from topalpha.families import describe
 
+    drawn = {one.name: design(one.name, alpha, epsilon, delta, family).arms for one in PRINCIPAL}  # or refused here
     target = (law, alpha, epsilon, delta, family)
     k1 = 2.0 * (1.0 + 1.0 / (gamma - 1.0)) if gamma > 1.0 else 1.0  # errata E1; a gamma of 1 or less is refused below
     by_name: dict[str, Bound] = {
@@ -106,7 +107,7 @@ def calculate(
             "paper": theory.arms_paper(alpha, delta),
             "tight": theory.arms_tight(alpha, delta),
             "table": theory.arms_table(alpha, delta),
-            **{one.name: design(one.name, alpha, epsilon, delta, family).arms for one in PRINCIPAL},
+            **drawn,
         },
         "partition": list(theory.partition(law, alpha)),
         "bounds": {

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,13 +30,25 @@ def locate(text: str, name: str = "function") -> Any:
     Traceback (most recent call last):
     ValueError: function must be one that 'math' has, got 'root'
     """
-    module, colon, attribute = text.rpartition(":")
-    require(bool(colon and module and attribute), name, _SHAPE, text)
+    module, attribute = split(text, name)
     found: Any = load(module, name)
     for part in attribute.split("."):
         require(hasattr(found, part), name, f"be one that {module!r} has", attribute)
         found = getattr(found, part)
     return found
+
+
+def split(text: str, name: str = "function") -> tuple[str, str]:
+    """The module, or the file, and the name in it.
+
+    Examples
+    --------
+    >>> split("tasks.prompts:pull")
+    ('tasks.prompts', 'pull')
+    """
+    module, colon, attribute = text.rpartition(":")
+    require(bool(colon and module and attribute), name, _SHAPE, text)
+    return module, attribute
 
 
 def sibling(text: str, attribute: str) -> str:
@@ -45,24 +62,93 @@ def sibling(text: str, attribute: str) -> str:
     return f"{text.rpartition(':')[0]}:{attribute}"
 
 
+def whereabouts(module: str) -> str:
+    """Which file :func:`load` would run for this module, found without running anything.
+
+    Examples
+    --------
+    >>> whereabouts("json.decoder").endswith("decoder.py")
+    True
+    >>> whereabouts("no_such_module"), whereabouts("sys")
+    ('nowhere that can be found', 'Python itself')
+    """
+    if module.endswith(".py"):
+        return os.path.realpath(module)
+    spec, path = None, None
+    parts = module.split(".")
+    for end in range(1, len(parts) + 1):
+        spec = _spec(".".join(parts[:end]), path)
+        if spec is None:
+            return "nowhere that can be found"
+        try:
+            path = list(spec.submodule_search_locations or ())
+        except (KeyError, AttributeError):  # folders within folders without code of their own, not imported yet
+            return f"a folder {parts[end - 1]!r}"
+    assert spec is not None
+    if spec.has_location and spec.origin is not None:
+        return spec.origin
+    return ", ".join(path or ()) or "Python itself"
+
+
+def _spec(module: str, path: list[str] | None) -> ModuleSpec | None:
+    """What an import would find. ``importlib.util.find_spec`` would import the packages that the module is in."""
+    if module in sys.modules and sys.modules[module].__spec__ is not None:
+        return sys.modules[module].__spec__
+    first = [] if path is not None else [str(Path.cwd())]
+    for finder in sys.meta_path:
+        places = [*first, *sys.path] if path is None and finder is PathFinder else path
+        found = finder.find_spec(module, places)
+        if found is not None:
+            return found
+    return None
+
+
 def load(module: str, name: str) -> ModuleType:
-    """The module of this name, or in this file; what goes wrong inside it is its own error."""
+    """The module of this name, or in this file; one that does not import is refused, with its own error and line."""
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     if not module.endswith(".py"):
-        try:
+        with _importing(module, name):
             return importlib.import_module(module)
-        except ModuleNotFoundError as error:
-            if error.name is None or not (module == error.name or module.startswith(error.name + ".")):
-                raise
-            raise ValueError(f"{name} must be in a module that can be imported, got {module!r}") from None
     path = Path(module)
-    require(path.is_file(), name, "be in a file that exists", module)
+    require(os.path.isfile(path), name, "be in a file that exists", module)
     # Under its plain name, and from its own folder, so that worker processes find the same module.
-    folder = str(path.resolve().parent)
+    folder = os.path.dirname(os.path.realpath(path))
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    found = importlib.import_module(path.stem)
-    same = getattr(found, "__file__", None) is not None and Path(str(found.__file__)).resolve() == path.resolve()
+    with _importing(module, name):
+        found = importlib.import_module(path.stem)
+    same = getattr(found, "__file__", None) is not None and os.path.samefile(str(found.__file__), path)
     require(same, name, f"be in a file that has a name of its own; there is another module {path.stem!r}", module)
     return found
+
+
+@contextmanager
+def _importing(module: str, name: str) -> Iterator[None]:
+    """Say in one sentence what goes wrong inside a module that is imported, and where."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module == error.name or module.startswith(error.name + ".")):
+            raise ValueError(_failure(module, name, error)) from error
+        raise ValueError(f"{name} must be in a module that can be imported, got {module!r}") from None
+    except (Exception, SystemExit) as error:  # a module may raise anything, and some end the program
+        raise ValueError(_failure(module, name, error)) from error
+
+
+def _failure(module: str, name: str, error: BaseException) -> str:
+    """What the module raised, with the last line of it that ran."""
+    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if not _internal(frame.filename)]
+    if isinstance(error, SyntaxError) and error.filename:
+        place = f", line {error.lineno} of {error.filename}"
+        what = error.msg
+    else:
+        place = f", line {lines[-1].lineno} of {lines[-1].filename}" if lines else ""
+        what = " ".join(str(error).split())
+    kind = type(error).__name__
+    return f"{name} must be in a module that can be imported, got {module!r} ({kind}: {what}{place})"
+
+
+def _internal(filename: str) -> bool:
+    """Whether this is the machinery of imports, or this file."""
+    return filename.startswith("<frozen ") or filename in (__file__, importlib.__file__)

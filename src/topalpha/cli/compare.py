@@ -83,6 +83,7 @@ def compare(
             cases = Case.every(reservoirs, alphas, epsilons, deltas)
             extra = {} if limit is None else {"limit": limit}
             comparison = Comparison(chosen, cases, family, budgets, runs, seed, **extra)
+    inputs.needs("figures", "--output", output is not None or not figures)
     if output is not None and figures:
         _check_plots()
     kept = () if output is None else _kept(Path(output), figures)

@@ -12,7 +12,7 @@ from topalpha.storage import ACTIONS
 _DONE = {
     "pause": "starts no new pulls until it is told to continue",
     "continue": "goes on",
-    "stop": "ends now, with what is proved",
+    "stop": "ends after the pulls in flight, with what is proved",
 }
 
 

@@ -12,7 +12,6 @@ import click
 
 from topalpha.cli.inputs import PORT
 from topalpha.cli.program import Refused, refusals
-from topalpha.validate import require
 
 if TYPE_CHECKING:
     from topalpha.dashboard.access import Access
@@ -36,7 +35,6 @@ def dashboard(file: str, host: str, port: int, token: str | None, no_open: bool)
     that was given is not printed: add /?token= and the token to the address, once.
     """
     with refusals():
-        require(port < 65536, "port", "be at most 65535", port)
         try:
             from topalpha.dashboard.serving import addresses, serve
         except ModuleNotFoundError as error:

@@ -6,10 +6,24 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from topalpha.cli.program import refusals
-from topalpha.validate import fraction, positive, real, require, whole
+from topalpha.validate import (
+    LARGEST,
+    LARGEST_SEED,
+    MOST_RUNS,
+    MOST_WIDTH,
+    MOST_WORKERS,
+    fraction,
+    not_negative,
+    number_in,
+    positive,
+    real,
+    require,
+    whole,
+)
 
 if TYPE_CHECKING:
     from topalpha.core import Algorithm, Entry
@@ -36,24 +50,29 @@ class Checked(ParameterType):
             return self.check((param.name if param is not None else None) or self.name, value)
 
 
-def _count(name: str, text: Any, least: int) -> int:
+def _count(name: str, text: Any, least: int, most: int = LARGEST) -> int:
     try:
         number = int(text)
     except ValueError:
         number = text
-    return whole(name, number, least)
+    return whole(name, number, least, most)
 
 
 def _number(name: str, text: Any) -> float:
-    return real(name, text)
+    return number_in(name, text) if isinstance(text, str) else real(name, text)
 
 
-NUMBER = Checked("number", real)
-FRACTION = Checked("fraction", lambda name, text: fraction(name, real(name, text)))
-POSITIVE = Checked("number", lambda name, text: positive(name, real(name, text)))
+NUMBER = Checked("number", _number)
+FRACTION = Checked("fraction", lambda name, text: fraction(name, _number(name, text)))
+POSITIVE = Checked("number", lambda name, text: positive(name, _number(name, text)))
+SECONDS = Checked("seconds", lambda name, text: not_negative(name, _number(name, text)))
 COUNT = Checked("count", lambda name, text: _count(name, text, 1))
-SEED = Checked("seed", lambda name, text: _count(name, text, 0))
-PORT = Checked("port", lambda name, text: _count(name, text, 0))
+RUNS = Checked("count", lambda name, text: _count(name, text, 1, MOST_RUNS))
+WORKERS = Checked("count", lambda name, text: _count(name, text, 1, MOST_WORKERS))
+WIDTH = Checked("count", lambda name, text: _count(name, text, 1, MOST_WIDTH))
+# Some commands count on from there.
+SEED = Checked("seed", lambda name, text: _count(name, text, 0, LARGEST_SEED // 2))
+PORT = Checked("port", lambda name, text: _count(name, text, 0, 65535))
 
 
 class AlgorithmName(ParameterType):
@@ -103,15 +122,34 @@ json_option = click.option(
 )
 
 workers_option = click.option(
-    "--workers", type=COUNT, help="Threads; all cores unless given. Results do not depend on it."
+    "--workers", type=WORKERS, help="Threads; all cores unless given. Results do not depend on it."
 )
 
 seed_option = click.option("--seed", type=SEED, default=0, show_default=True, help="Of all random choices.")
 
 
+def needs(option: str, other: str, holds: bool) -> None:
+    """Refuse an option that was given and would be ignored, for want of another.
+
+    Examples
+    --------
+    >>> command = click.Command("run", params=[click.Option(["--name"], default="search")])
+    >>> with command.make_context("run", ["--name", "second"]):
+    ...     needs("name", "--storage", False)
+    Traceback (most recent call last):
+    topalpha.cli.program.Refused: name must be given together with --storage, got 'second'
+    >>> with command.make_context("run", []):
+    ...     needs("name", "--storage", False)
+    """
+    context = click.get_current_context()
+    given = context.get_parameter_source(option) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+    with refusals():
+        require(holds or not given, option, f"be given together with {other}", context.params[option])
+
+
 def runs_option(default: int) -> Callable[[Decorated], Decorated]:
     """The option that says how many runs."""
-    return click.option("--runs", type=COUNT, default=default, show_default=True, help="Independent runs.")
+    return click.option("--runs", type=RUNS, default=default, show_default=True, help="Independent runs.")
 
 
 def family_of(text: str) -> RewardModel:

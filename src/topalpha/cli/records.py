@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from topalpha.cli.inputs import COUNT, json_option
+from topalpha.cli.inputs import COUNT, json_option, needs
 from topalpha.cli.output import console, delivery, escape, written
 from topalpha.cli.program import FAILED, Refused, refusals, say
 from topalpha.drafts import refused, writable
@@ -59,6 +59,7 @@ def show(file: str, name: str | None, arms: int, json_target: str | None) -> Non
             found = [read(file, one, log=False) for one in known if name is None or one == name]
             if name is not None and not found:
                 read(file, name, log=False)
+        needs("arms", "--name, where there are several searches", len(found) <= 1)
         deliver({"searches": [_summary(one) for one in found]})
     if json_target != "-":
         for one in found:
@@ -117,10 +118,13 @@ def _count(progress: Mapping[str, Any], name: str) -> str:
 @click.argument("file")
 @name_option
 @click.option("--certificate", metavar="JSON", help="A certificate that was handed on, to be compared with the record.")
-@click.option("--allow-pickle", is_flag=True, help="Load candidates that were pickled; they can run any code.")
+@click.option(
+    "--allow-pickle", is_flag=True, help="Load pickled candidates, to compare how they look: can run any code."
+)
 @json_option
 def verify(file: str, name: str | None, certificate: str | None, allow_pickle: bool, json_target: str | None) -> int:
     """Compute the certificate in FILE again from the recorded pulls, and refuse one that they do not bear out."""
+    from topalpha.storage.encoding import PICKLED
     from topalpha.verification import Refuted
     from topalpha.verification import verify as check
 
@@ -141,6 +145,8 @@ def verify(file: str, name: str | None, certificate: str | None, allow_pickle: b
         page.print(f"Verified: {proved.pulls:,} pulls replayed.\n[bold]{escape(proved.statement)}[/bold]")
         ended = "" if proved.reason == "stopped" else ", and why it ended"
         page.print(f"Not verified, for no pull bears them out: the search's name, when it was begun{ended}.")
+        if proved.candidate == PICKLED and not allow_pickle:
+            page.print("Candidates are pickles, which were not loaded: how they look is not verified.")
     return 0
 
 

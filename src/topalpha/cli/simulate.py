@@ -48,13 +48,14 @@ def simulate(
     law = inputs.reservoir_of(reservoir, at_most, clip, rewards)
     designed, chosen = inputs.design_of(algorithm, alpha, epsilon, delta, rewards, options, law)
     with delivery(json_target) as deliver:
+        from topalpha.simulation import judged_law
         from topalpha.simulation import simulate as run
 
         with progress(runs, algorithm) as advance:
             study = run(designed, law, runs, seed, workers, progress=advance)
         deliver({**study.to_dict(), "options": chosen})
     if json_target != "-":
-        show(study, law)
+        show(study, judged_law(law, rewards))
 
 
 def show(study: Study, law: Reservoir) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import product
 from typing import Any
 
-from topalpha.algorithms import entry
+from topalpha.algorithms import check_epsilon, entry
 from topalpha.families import describe, parse_family
 from topalpha.reservoirs import parse
 from topalpha.simulation import check_means
-from topalpha.validate import choice, fraction, positive, require, whole
+from topalpha.theory import blocks
+from topalpha.validate import MOST_RUNS, choice, fraction, plain, positive, require, seed_number, whole
 
 #: A run ends after this many pulls, stopped or not.
 LIMIT = 100_000_000
@@ -108,24 +109,31 @@ class Comparison:
     limit: int = LIMIT
 
     def __post_init__(self) -> None:
-        require(len(self.contenders) > 0, "contenders", "name an algorithm", self.contenders)
-        require(len(self.cases) > 0, "cases", "name a reservoir and a target", self.cases)
-        whole("runs", self.runs)
-        whole("seed", self.seed, 0)
-        whole("limit", self.limit)
+        some = _holds(self.contenders, Contender) and len(self.contenders) > 0
+        require(some, "contenders", "name an algorithm", self.contenders)
+        require(_holds(self.cases, Case) and len(self.cases) > 0, "cases", "name a reservoir and a target", self.cases)
+        require(isinstance(self.budgets, list | tuple), "budgets", "be a list of whole numbers", self.budgets)
+        checked = {
+            "runs": whole("runs", self.runs, most=MOST_RUNS),
+            "seed": seed_number("seed", self.seed),
+            "limit": whole("limit", self.limit),
+            "budgets": tuple(whole("budget", budget) for budget in self.budgets),
+            "cases": tuple(replace(case, **plain(vars(case))) for case in self.cases),
+            "contenders": tuple(replace(one, options=plain(one.options)) for one in self.contenders),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
         family = parse_family(self.family)
         object.__setattr__(self, "family", describe(family))
-        for budget in self.budgets:
-            whole("budget", budget)
         require(len(set(self.budgets)) == len(self.budgets), "budgets", "differ", list(self.budgets))
         for case in self.cases:
-            fraction("alpha", case.alpha)
-            positive("epsilon", case.epsilon)
+            check_epsilon(positive("epsilon", case.epsilon), family)
             fraction("delta", case.delta)
+            blocks(case.alpha)  # lower bounds stand beside the pulls
             check_means(parse(case.reservoir), family)
         for contender in self.contenders:
             if contender.runs is not None:
-                whole("runs", contender.runs)
+                whole("runs", contender.runs, most=MOST_RUNS)
             self._check(contender)
         seen = [contender.label for contender in self.contenders]
         require(len(set(seen)) == len(seen), "contenders", "differ", ", ".join(seen))
@@ -160,12 +168,12 @@ class Comparison:
         except TypeError as error:
             raise ValueError(f"comparison must have whole contenders and cases, got {error}") from error
         rest = {name: value for name, value in values.items() if name not in ("contenders", "cases")}
-        budgets = rest.get("budgets", ())
-        require(isinstance(budgets, list | tuple), "budgets", "be a list of whole numbers", budgets)
-        family = rest.get("family", "bernoulli")
-        require(isinstance(family, str), "family", "be text, such as bernoulli", family)
-        return cls(contenders, cases, **{**rest, "budgets": tuple(budgets)})
+        return cls(contenders, cases, **rest)
 
     def budgets_of(self, contender: Contender) -> Iterator[int | None]:
         """The budgets that it is given: all of them, or none where it needs none."""
         yield from self.budgets if entry(contender.name).budgeted else (None,)
+
+
+def _holds(values: Any, kind: type) -> bool:
+    return isinstance(values, list | tuple) and all(isinstance(one, kind) for one in values)

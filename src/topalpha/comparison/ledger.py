@@ -113,7 +113,7 @@ class Ledger:
 def _read_json(file: Path) -> Any:
     try:
         return json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"comparison must be JSON, got {error} in {str(file)!r}") from error
 
 

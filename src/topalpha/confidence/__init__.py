@@ -6,6 +6,7 @@ from topalpha.confidence.base import ConfidenceBounds, JointEvidence
 from topalpha.confidence.bernstein import BernsteinBounds, BernsteinEvidence
 from topalpha.confidence.conjugate import ConjugateBounds
 from topalpha.confidence.gap import GapEvidence
+from topalpha.confidence.lost import LostBounds, LostEvidence
 from topalpha.confidence.student import StudentBounds
 from topalpha.confidence.tilt import TiltBounds
 from topalpha.confidence.without_replacement import ShiftEvidence, WithoutReplacementBounds
@@ -27,6 +28,10 @@ WORDS: dict[type, str] = {
     GapEvidence: "Likelihood ratios against every mean, with the grid for epsilon; threshold is ln(1/delta_u).",
     BernsteinEvidence: "Evidence that learns the variance, with the gaps for epsilon; threshold is ln(1/delta_u).",
     ShiftEvidence: "Evidence about a score on a test set drawn without replacement; threshold is ln(1/delta_u).",
+    LostBounds: "A lost pull counts as the largest reward from above and as the smallest from below.",
+    LostEvidence: (
+        "A lost pull counts as the largest reward where the arm may be low and as the smallest where it may be high."
+    ),
 }
 
 

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topalpha.core import Algorithm, History, Selector
+from topalpha.core import SUM, Algorithm, History, Selector
 from topalpha.engine.compile import compiled, parameter_classes
+from topalpha.rewards import ENDLESS
 
 #: What the compiled loop says when it returns.
 STOPPED, OUT_OF_ARMS, OUT_OF_BUDGET, FAULTY = 0, 1, 2, 3
@@ -238,8 +239,20 @@ class Run:
         """The arm that the algorithm would return now."""
         return self.algorithm.recommend(self.history, self.memory)
 
-    def worst(self) -> int:
-        """Of the arms that the algorithm would return now, the one with the smallest mean."""
+    def returned(self) -> list[int]:
+        """The arms that the algorithm would return now."""
         if isinstance(self.algorithm, Selector):
-            return min(self.algorithm.selection(self.history, self.memory), key=lambda arm: float(self.means[arm]))
-        return self.recommend()
+            return self.algorithm.selection(self.history, self.memory)
+        return [self.recommend()]
+
+    def truth(self, arm: int, rng: np.random.Generator) -> float:
+        """What is claimed about the arm: its mean, or its score on a finite set of items.
+
+        Of such a set the items that the arm was not tried on are tried now, with rewards from ``rng``.
+        """
+        mean, items = float(self.means[arm]), self.algorithm.family.capacity
+        if items == ENDLESS:
+            return mean
+        world = self.world if hasattr(self.world, "sample_sum") else OneByOne(self.world)
+        passed = float(self.stats[SUM][arm]) + world.sample_sum(mean, items - int(self.pulls[arm]), rng)
+        return passed / items

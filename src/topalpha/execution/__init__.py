@@ -13,10 +13,13 @@ from topalpha.execution.budget import Budget, Meter
 from topalpha.execution.calls import Calls, Evaluation, Noted, common_generator, place_of, pull_generator
 from topalpha.execution.executors import Crew, open_executor
 from topalpha.execution.failures import PullFailed
-from topalpha.execution.interrupts import held, released
+from topalpha.execution.interrupts import PATIENCE, SIGNALS, depart, exit_code, held, released
+from topalpha.execution.ledger import in_flight
 from topalpha.execution.loop import run
 
 __all__ = [
+    "PATIENCE",
+    "SIGNALS",
     "Budget",
     "Calls",
     "Crew",
@@ -26,7 +29,10 @@ __all__ = [
     "PullFailed",
     "arun",
     "common_generator",
+    "depart",
+    "exit_code",
     "held",
+    "in_flight",
     "open_executor",
     "place_of",
     "pull_generator",

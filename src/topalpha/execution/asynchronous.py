@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import logging
 import threading
 import time
 from collections.abc import Callable, MutableSequence
@@ -13,14 +14,17 @@ from typing import Any
 from topalpha.ask_tell import Pull, Search
 from topalpha.execution.budget import Budget, Meter
 from topalpha.execution.calls import Calls, Evaluation
-from topalpha.execution.failures import Failure
-from topalpha.execution.ledger import Ledger, no_note, no_notice, no_pause
+from topalpha.execution.failures import Failure, PullFailed
+from topalpha.execution.interrupts import PATIENCE
+from topalpha.execution.ledger import Ledger, in_flight, no_note, no_notice, no_pause, no_rest
 from topalpha.execution.worker import Outcome, attempt
-from topalpha.validate import positive, whole
+from topalpha.validate import not_negative, positive, whole
+
+log = logging.getLogger("topalpha")
 
 Task = asyncio.Task[Outcome]
 
-#: How long a coroutine that was called off may take to clean up, in seconds, before it is left to itself.
+#: How long a coroutine that was called off may take to clean up, in seconds, before it is closed.
 GRACE = 1.0
 
 
@@ -30,7 +34,7 @@ async def arun(
     *,
     candidates: MutableSequence[Any],
     new_candidate: Callable[[int], Any],
-    limit: int = 1,
+    width: int = 1,
     budget: Budget | Meter | None = None,
     on_error: str = "raise",
     retries: int = 3,
@@ -39,11 +43,16 @@ async def arun(
     notice: Callable[[], str | None] = no_notice,
     paused: Callable[[], bool] = no_pause,
     poll: float = 0.1,
+    on_lost: str = "again",
+    rest: Callable[[Pull], None] = no_rest,
+    patience: float = PATIENCE,
+    leave: Callable[[], bool] = no_pause,
 ) -> str:
-    """Evaluate pulls until the search stops, at most ``limit`` at a time; all else is as in :func:`run`.
+    """Evaluate pulls until the search stops, at most ``width`` at a time; all else is as in :func:`run`.
 
     A plain function runs in a thread of its own, which is left to itself if it times out. If the task that waits for
-    this is cancelled, what has finished is told and the other pulls are cancelled with it.
+    this is cancelled, what has finished is told and the other pulls are cancelled with it: they are lost. A coroutine
+    that goes on all the same is closed. ``leave`` says whether to wait no longer for pulls in flight at the end.
 
     Examples
     --------
@@ -54,27 +63,44 @@ async def arun(
     ...     return rng.random() < mean
     >>> calls = Calls(lambda rng: rng.random(), pull, seed=0)
     >>> search, arms = Search(design("joint-lucb", 0.2, 0.2, 0.1)), []
-    >>> asyncio.run(arun(search, calls, candidates=arms, new_candidate=calls.candidate, limit=8))
+    >>> asyncio.run(arun(search, calls, candidates=arms, new_candidate=calls.candidate, width=8))
     'stopped'
     """
-    ledger = Ledger(search, calls, candidates, new_candidate, budget, on_error, retries, failed, paused)
+    ledger = Ledger(search, calls, candidates, new_candidate, budget, on_error, retries, failed, paused, on_lost, rest)
     allowed = inf if timeout is None else positive("timeout", timeout)
-    flight = _Flight(ledger, whole("limit", limit), allowed, positive("poll", poll))
+    patience = not_negative("patience", patience)
+    flight = _Flight(ledger, whole("width", width), allowed, positive("poll", poll), notice, leave)
+    wait = 0.0
     try:
-        return await flight.fly(notice)
+        reason = await flight.fly()
+        wait = 0.0 if reason == "stopped" else patience
     except KeyboardInterrupt:
-        return "interrupted"
+        reason, wait = "interrupted", patience
+    except PullFailed:
+        wait = patience
+        raise
     finally:
-        await flight.land()
+        await flight.land(wait)
+    return reason
 
 
 class _Flight:
-    def __init__(self, ledger: Ledger, limit: int, timeout: float, poll: float) -> None:
-        self.ledger, self.limit, self.timeout, self.poll = ledger, limit, timeout, poll
+    def __init__(
+        self,
+        ledger: Ledger,
+        width: int,
+        timeout: float,
+        poll: float,
+        notice: Callable[[], str | None],
+        leave: Callable[[], bool],
+    ) -> None:
+        self.ledger, self.width, self.timeout, self.poll = ledger, width, timeout, poll
+        self.notice, self.leave = notice, leave
         self.tasks: dict[Task, tuple[Pull, float]] = {}
+        self.called_off: set[Task] = set()
         self.evaluate = _await if ledger.calls.asynchronous else _in_thread
 
-    async def fly(self, notice: Callable[[], str | None]) -> str:
+    async def fly(self) -> str:
         while (reason := self.ledger.verdict(len(self.tasks))) is None:
             rests = self.ledger.rests()
             if not rests:
@@ -82,24 +108,24 @@ class _Flight:
             if rests or self.tasks:
                 await self.wait()
                 self.ledger.settle(self.finished())
-                if (said := notice()) is not None:
+                if (said := self.notice()) is not None:
                     return said
         return reason
 
     def launch(self) -> None:
-        for pull, evaluation in self.ledger.start(self.limit - len(self.tasks), len(self.tasks)):
+        for pull, evaluation in self.ledger.start(self.width - len(self.tasks), len(self.tasks)):
             task = asyncio.create_task(self.evaluate(evaluation))
             self.tasks[task] = (pull, time.monotonic() + self.timeout)
 
     async def wait(self) -> None:
         if self.tasks:
-            await asyncio.wait(self.tasks, timeout=self.patience(), return_when=asyncio.FIRST_COMPLETED)
+            soonest = min(deadline for _, deadline in self.tasks.values()) - time.monotonic()
+            await self.wait_for_one(min(self.ledger.interval(self.poll), soonest))
         else:
             await asyncio.sleep(self.poll)
 
-    def patience(self) -> float:
-        soonest = min(deadline for _, deadline in self.tasks.values()) - time.monotonic()
-        return max(0.0, min(self.ledger.patience(self.poll), soonest))
+    async def wait_for_one(self, seconds: float) -> None:
+        await asyncio.wait(self.tasks, timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED)
 
     def finished(self) -> list[tuple[Pull, Outcome]]:
         """What has finished and whose time is over, taken out of the tasks."""
@@ -109,34 +135,70 @@ class _Flight:
 
     def outcome(self, task: Task) -> Outcome:
         if not task.done():
-            _call_off(task)
+            self.call_off(task)
             return Failure.late(self.timeout)
         if task.cancelled():
             return Failure("it was cancelled", RuntimeError("the pull's own task was cancelled"))
         return task.result()
 
-    async def land(self) -> None:
-        """Tell what has finished, and call off the rest."""
-        done = [(pull, task.result()) for task, (pull, _) in self.tasks.items() if task.done() and not task.cancelled()]
-        rest = [task for task in self.tasks if not task.done()]
-        self.tasks.clear()
-        for task in rest:
-            _call_off(task)
+    async def land(self, patience: float) -> None:
+        """Wait for what is in flight, tell what has finished, and call off the rest."""
+        end, reason = time.monotonic() + patience, f"it was given up, {patience:g} seconds after the search ended"
+        if self.tasks and patience > 0.0:
+            log.info("topalpha waits for %s", self.in_words())
         try:
-            self.ledger.rescue(done)
+            while self.tasks and (left := end - time.monotonic()) > 0.0 and not self.leave():
+                await self.wait_for_one(min(self.poll, left))
+                self.ledger.bring_home(self.finished())
+                self.notice()
+            reason = "it was interrupted" if self.leave() else reason
         finally:
-            if rest:
-                await asyncio.wait(rest, timeout=GRACE)
+            await self.give_up(reason)
+
+    def in_words(self) -> str:
+        return in_flight([pull for pull, _ in self.tasks.values()])
+
+    async def give_up(self, reason: str) -> None:
+        """Tell what has finished, and call off the rest."""
+        done = [(pull, self.outcome(task)) for task, (pull, _) in self.tasks.items() if task.done()]
+        rest = [(task, pull) for task, (pull, _) in self.tasks.items() if not task.done()]
+        self.tasks.clear()
+        for task, _ in rest:
+            self.call_off(task)
+        try:
+            self.ledger.bring_home(done)
+            self.ledger.give_up([(pull, reason) for _, pull in rest])
+        finally:
+            await self.dismiss()
+
+    def call_off(self, task: Task) -> None:
+        """Cancel the task, and keep it: an event loop has weak references only."""
+        task.cancel()
+        self.called_off.add(task)
+        task.add_done_callback(self.called_off.discard)
+
+    async def dismiss(self) -> None:
+        """See that all that was called off ends: nobody could close the event loop otherwise."""
+        if self.called_off:
+            await asyncio.wait(self.called_off, timeout=GRACE)
+        if self.called_off:
+            stubborn = len(self.called_off)
+            log.warning("topalpha closes %d pulls in flight: a coroutine must not swallow CancelledError", stubborn)
+            for task in list(self.called_off):
+                _close(task)
+            await asyncio.wait(self.called_off, timeout=GRACE)
 
 
-#: An event loop keeps weak references only.
-_called_off: set[Task] = set()
-
-
-def _call_off(task: Task) -> None:
+def _close(task: Task) -> None:
+    """End a coroutine that goes on although it was cancelled."""
+    coroutine: Any = task.get_coro()
+    try:
+        coroutine.close()
+    except (RuntimeError, ValueError) as error:  # it awaits again whatever happens, or runs at this moment
+        log.warning("topalpha: a pull does not let itself be closed, the event loop waits for it: %s", error)
+        return
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())  # that it was closed is known
     task.cancel()
-    _called_off.add(task)
-    task.add_done_callback(_called_off.discard)
 
 
 async def _await(evaluation: Evaluation) -> Outcome:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from topalpha.ask_tell import Pull
 from topalpha.execution.interrupts import released
-from topalpha.validate import real, require, whole
+from topalpha.validate import has_length, real, require, seed_number
 
 # Children of the seed; streams(seed) has 0, 1 and 2, and the runs of a study count up from there.
 _DRAW, _PULL, _ITEMS, _LIST, _COMMON = 0x70A10000, 0x70A10001, 0x70A10002, 0x70A10003, 0x70A10004
@@ -93,11 +93,7 @@ def _order(seed: int, count: int, *child: int) -> NDArray[np.intp]:
 
 
 def _number(value: Any) -> float:
-    """The reward as a float: a number or what behaves like one, not text that reads like one."""
-    scalar = getattr(value, "ndim", 0) == 0 and not np.iscomplexobj(value)
-    require(
-        scalar and (hasattr(value, "__float__") or hasattr(value, "__index__")), "reward", "be a real number", value
-    )
+    """The reward as a float, with its note if it has one."""
     number = real("reward", value)
     return value if isinstance(value, Noted) else number
 
@@ -174,10 +170,10 @@ class Calls:
         items: Sequence[Any] | None = None,
         words: tuple[str, str, str] = ("draw", "pull", "items"),
     ) -> None:
-        self.seed = whole("seed", seed, 0)
+        self.seed = seed_number("seed", seed)
         self.items = items
         drawing, pulling, many = words
-        listed = isinstance(draw, (Sequence, np.ndarray)) and not isinstance(draw, (str, bytes))
+        listed = isinstance(draw, (Sequence, np.ndarray)) and not isinstance(draw, (str, bytes)) and has_length(draw)
         require(listed or callable(draw), drawing, "be a function or a list of candidates", draw)
         require(callable(pull), pulling, "be a function", pull)
         if items is not None:
@@ -232,7 +228,7 @@ def _check_items(name: str, items: Any) -> None:
     # What pandas holds is had by labels, which may be others than the places, or be the names of columns.
     condition = "be a list: of a data frame its rows, such as frame.to_dict('records')"
     require(not hasattr(items, "iloc"), name, condition, type(items).__name__)
-    listed = hasattr(items, "__len__") and hasattr(items, "__getitem__") and not isinstance(items, Mapping)
+    listed = has_length(items) and hasattr(items, "__getitem__") and not isinstance(items, Mapping)
     require(listed, name, "be a list", items)
     require(len(items) > 0, name, "not be empty", items)
 

@@ -8,6 +8,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,8 +17,10 @@ from importlib import import_module
 from typing import Any
 
 from topalpha.execution.calls import Evaluation
-from topalpha.execution.worker import Outcome, attempt, attempt_elsewhere, attempt_packed, hello, ignore_interrupt
-from topalpha.validate import require, whole
+from topalpha.execution.interrupts import SIGNALS, released
+from topalpha.execution.threads import Threads
+from topalpha.execution.worker import Outcome, attempt, attempt_elsewhere, attempt_packed, hello, ignore_signal, outlive
+from topalpha.validate import MOST_WORKERS, require, whole
 
 log = logging.getLogger("topalpha")
 
@@ -59,7 +62,7 @@ class Crew:
     def submit(self, evaluation: Evaluation) -> Future[Outcome]:
         """Send a pull; ``ValueError`` if it cannot be sent, ``RuntimeError`` if there is nobody to send it to."""
         future: Future[Outcome]
-        if isinstance(self.executor, ThreadPoolExecutor):
+        if isinstance(self.executor, ThreadPoolExecutor | Threads):
             future = self.executor.submit(attempt, evaluation)
         elif isinstance(self.executor, ProcessPoolExecutor):
             future = self.executor.submit(attempt_packed, *self._pack(evaluation, pickle.dumps))
@@ -89,11 +92,13 @@ class Crew:
         except Exception as error:
             raise ValueError(f"candidate must be one that pickle can send to a worker, got {error}") from error
 
-    def abandon(self, future: Future[Outcome]) -> None:
-        """Give an evaluation up: called off if it has not begun, a stray if it has."""
-        if not future.cancel() and not future.done():
+    def abandon(self, future: Future[Outcome]) -> bool:
+        """Give an evaluation up: called off if it has not begun, a stray if it has. Whether it was called off."""
+        called_off = future.cancel()
+        if not called_off and not future.done():
             self.strays.add(future)
             future.add_done_callback(self.strays.discard)
+        return called_off
 
     def renew(self) -> None:
         """Replace all workers: processes are killed, threads left to themselves."""
@@ -107,7 +112,7 @@ class Crew:
     def close(self) -> None:
         """Let the workers go without waiting for any of them; nothing happens to an executor of the caller's own."""
         if self.owned:
-            _dismiss(self.executor, by_force=bool(self.strays))
+            _dismiss(self.executor, by_force=bool(self.strays or getattr(self.executor, "_broken", False)))
 
 
 def cannot_travel(function: Any, error: BaseException) -> ValueError:
@@ -136,9 +141,10 @@ def open_executor(kind: Any, workers: int | None = None) -> Iterator[Crew | None
 
     Notes
     -----
-    At the end nobody is waited for. Processes that still evaluate are killed. A thread cannot be: it goes on until its
-    pull returns, and Python waits for it before it exits. The same holds for a pull that timed out: its thread is lost
-    until it returns, and once all are lost there are new ones. A worker thread of dask is lost for good if its pull
+    At the end nobody is waited for. Processes that still evaluate are killed; they also end by themselves when the
+    process that opened them is gone, however it died. A thread cannot be killed: it goes on until its pull returns or
+    the program ends. The same holds for a pull that timed out: its thread is lost until it returns, and once all are
+    lost there are new ones. A worker thread of dask is lost for good if its pull
     never returns: there, pulls that may hang need a limit of their own. Dask itself evaluates the pulls of a worker
     that died again, elsewhere; how long it tries to reach one that is gone is its setting
     ``distributed.comm.timeouts.connect``, of which 5 seconds are plenty on one machine.
@@ -151,7 +157,7 @@ def open_executor(kind: Any, workers: int | None = None) -> Iterator[Crew | None
     (3, False)
     """
     if workers is not None:
-        whole("workers", workers)
+        workers = whole("workers", workers, most=MOST_WORKERS)
     if kind is None:
         require(workers in (None, 1), "workers", "be 1 without an executor", workers)
         yield None
@@ -171,7 +177,7 @@ def _crew(kind: Any, workers: int | None) -> Crew:
     require(known, "executor", f"be {', '.join(KINDS)}, or have a method submit", kind)
     if isinstance(kind, str):
         count = workers or os.cpu_count() or 1
-        make = (lambda: ThreadPoolExecutor(count, "topalpha")) if kind == "threads" else (lambda: _processes(count))
+        make = (lambda: Threads(count)) if kind == "threads" else (lambda: _processes(count))
         return Crew(make(), count, count, make)
     executor = kind
     if hasattr(kind, "get_executor"):  # dask's Client, whose own futures have another interface
@@ -190,7 +196,10 @@ def _is_dask(executor: Any) -> bool:
 
 
 def _prepare() -> None:
-    signal.signal(signal.SIGINT, ignore_interrupt)
+    # A terminal and a service manager send these to all processes at once; the one that waits for the workers decides.
+    for number in SIGNALS:
+        signal.signal(number, ignore_signal)
+    threading.Thread(target=outlive, name="topalpha parent", daemon=True).start()
 
 
 def _processes(count: int) -> ProcessPoolExecutor:
@@ -198,9 +207,11 @@ def _processes(count: int) -> ProcessPoolExecutor:
     context = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
     pool = ProcessPoolExecutor(count, mp_context=context, initializer=_prepare)
     try:
-        for future in [pool.submit(hello) for _ in range(count)]:
-            future.result()
+        with released():
+            for future in [pool.submit(hello) for _ in range(count)]:
+                future.result()
     except BrokenExecutor as error:
+        _dismiss(pool, by_force=True)
         text = "processes could not start; a script that opens some must do so under if __name__ == '__main__':"
         raise RuntimeError(text) from error
     except BaseException:

@@ -11,6 +11,8 @@ from topalpha.result import Result
 
 #: What may be done about a pull that gives no reward.
 POLICIES = ("raise", "retry", "worst")
+#: What may be done about a pull that was begun and never answered.
+LOSSES = ("again", "worst")
 
 
 class PullFailed(RuntimeError):
@@ -46,7 +48,8 @@ class Failure(NamedTuple):
     """Why a pull gave no reward. ``travel`` says that it never began: it could not be sent to its worker.
 
     ``refused`` says that it gave a number that cannot be a reward: no outcome of the evaluation but a mistake in it,
-    and no policy for failures may hide that. NaN is an outcome: many evaluations give it where they fail.
+    and no policy for failures may hide that. NaN is an outcome: many evaluations give it where they fail. ``lost`` says
+    that it never answered, so that nobody knows what it would have given.
 
     Examples
     --------
@@ -58,12 +61,13 @@ class Failure(NamedTuple):
     error: BaseException
     travel: bool = False
     refused: bool = False
+    lost: bool = False
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
         """The failure that this exception is."""
         if type(error).__name__ == "KilledWorker":  # dask's; its own text is about keys and limits
-            return cls("its worker died, and so did others that tried", error)
+            return cls("its worker died, and so did others that tried", error, lost=True)
         return cls(f"{type(error).__name__}: {error}", error)
 
     @property
@@ -75,7 +79,7 @@ class Failure(NamedTuple):
     def late(cls, timeout: float) -> Failure:
         """No reward came in time."""
         reason = f"no reward within {timeout:g} seconds"
-        return cls(reason, TimeoutError(reason))
+        return cls(reason, TimeoutError(reason), lost=True)
 
     def portable(self) -> Failure:
         """The same, with an exception that survives the way back from another process.

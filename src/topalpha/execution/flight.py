@@ -15,9 +15,12 @@ from topalpha.ask_tell import Pull
 from topalpha.execution.calls import Evaluation
 from topalpha.execution.executors import Crew, log
 from topalpha.execution.failures import Failure, PullFailed
-from topalpha.execution.interrupts import released
-from topalpha.execution.ledger import Ledger
+from topalpha.execution.interrupts import Signals, released
+from topalpha.execution.ledger import Ledger, in_flight
 from topalpha.execution.worker import Outcome
+
+#: Why a pull is lost.
+DIED = "the process that evaluated it died"
 
 
 class Job(NamedTuple):
@@ -44,10 +47,20 @@ class Flight:
     """
 
     def __init__(
-        self, ledger: Ledger, crew: Crew, width: int, timeout: float, notice: Callable[[], str | None], poll: float
+        self,
+        ledger: Ledger,
+        crew: Crew,
+        width: int,
+        timeout: float,
+        notice: Callable[[], str | None],
+        poll: float,
+        patience: float = 0.0,
+        signals: Signals | None = None,
     ) -> None:
         self.ledger, self.crew, self.width, self.timeout = ledger, crew, width, timeout
-        self.notice, self.poll = notice, poll
+        self.notice, self.poll, self.patience = notice, poll, patience
+        self.signals = Signals(patience) if signals is None else signals
+        self.signals.waits_for = lambda: in_flight([job.pull for job in list(self._jobs.values())])
         self._jobs: dict[int, Job] = {}
         self._finished: SimpleQueue[int] = SimpleQueue()
         self._tickets = 0
@@ -58,14 +71,19 @@ class Flight:
 
     def run(self) -> str:
         """Evaluate until there is a reason to end, and say which."""
+        patience = 0.0
         try:
             reason = self._fly()
+            patience = 0.0 if reason == "stopped" else self.patience
         except KeyboardInterrupt:
-            reason = "interrupted"
-        except BaseException:
-            self._land()
+            # Ours is the second one, and leaves; one that came from somebody else's handler is the first.
+            patience = self.patience if self.signals.reason is None else 0.0
+            reason = self.signals.heed() or "interrupted"
+        except PullFailed:
+            patience = self.patience
             raise
-        self._land()
+        finally:
+            self._land(patience)
         return reason
 
     @property
@@ -78,19 +96,49 @@ class Flight:
             if not rests:
                 self._launch()
             if rests or self._jobs or self.crew.strays:
-                self._collect(self._wait())
+                self._collect(self._wait(self.ledger.interval(self.poll)))
                 if (said := self.notice()) is not None:
                     return said
         return reason
 
-    def _land(self) -> None:
-        """Tell what has finished, and give up the rest."""
-        jobs = list(self._jobs.values())
+    def _land(self, patience: float) -> None:
+        """Wait for what is in flight, tell what has finished, and give up the rest."""
+        end, reason = time.monotonic() + patience, "it was interrupted"
+        lost: list[tuple[Pull, str]] = []
+        if self._jobs and patience > 0.0:
+            log.info("topalpha waits for %s", self.signals.waits_for())
+        try:
+            while self._jobs and (left := end - time.monotonic()) > 0.0:
+                self._wait(min(self.poll, left))
+                lost.extend(self._come_home())
+                self.notice()
+            reason = f"it was given up, {patience:g} seconds after the search ended"
+        except KeyboardInterrupt:
+            self.signals.heed()
+        lost.extend(self._come_home())
+        lost.extend((job.pull, reason) for job in self._jobs.values() if not self.crew.abandon(job.future))
         self._jobs.clear()
-        for job in jobs:
-            self.crew.abandon(job.future)
-        done = [job for job in jobs if job.future.done() and not job.future.cancelled()]
-        self.ledger.rescue([(job.pull, job.future.result()) for job in done if job.future.exception() is None])
+        self.ledger.give_up(lost)
+
+    def _come_home(self) -> list[tuple[Pull, str]]:
+        """Tell what has finished and whose time is over, at the end of a run; what has lost its worker is lost."""
+        lost, now = [], time.monotonic()
+        outcomes: list[tuple[Pull, Outcome]] = []
+        for ticket, job in list(self._jobs.items()):
+            if not job.future.done():
+                if job.deadline > now:
+                    continue
+                self.crew.abandon(job.future)
+                outcomes.append((job.pull, Failure.late(self.timeout)))
+            elif not job.future.cancelled():  # it began
+                error = job.future.exception()
+                if isinstance(error, BrokenExecutor):
+                    lost.append((job.pull, DIED))
+                else:
+                    outcomes.append((job.pull, job.future.result() if error is None else Failure.of(error)))
+            del self._jobs[ticket]
+        self.ledger.bring_home(outcomes)
+        return lost
 
     def _launch(self) -> None:
         """Start as many pulls as there are free workers."""
@@ -124,9 +172,8 @@ class Flight:
         # The callback holds a number, not the job: a future that was told must not be kept alive, here or elsewhere.
         future.add_done_callback(lambda _, put=self._finished.put, ticket=self._tickets: put(ticket))  # type: ignore[misc]
 
-    def _wait(self) -> list[int]:
-        """Tickets of all evaluations that have finished; none if none does for a while."""
-        patience = self.ledger.patience(self.poll)
+    def _wait(self, patience: float) -> list[int]:
+        """Tickets of all evaluations that have finished; none if none does for so many seconds."""
         if self.timeout < math.inf and self._jobs:
             patience = min(patience, min(job.deadline for job in self._jobs.values()) - time.monotonic())
         tickets = []
@@ -163,7 +210,7 @@ class Flight:
             if len(self._jobs) == 1 and not self.crew.strays:  # it was alone
                 self._jobs.clear()
                 self._culprits.add(broken[0].order)
-                settled.append((broken[0], Failure("the process that evaluated it died", broken[1])))
+                settled.append((broken[0], Failure(DIED, broken[1], lost=True)))
                 self.crew.renew()
             else:
                 self._suspect_all()
@@ -172,10 +219,15 @@ class Flight:
             raise self._gone(broken[0]) from broken[1]
 
     def _suspect_all(self) -> None:
-        """Replace the workers; whatever was in flight runs again, one pull at a time, so that only the culprit pays."""
-        self._suspects.extend((job.pull, job.evaluation) for job in self._jobs.values())
-        log.info("topalpha: a process died; %d pulls were in flight and run one by one", len(self._suspects))
+        """Replace the workers; whatever was in flight runs again, one pull at a time, so that only the culprit pays.
+
+        That is, unless pulls that were lost count as such.
+        """
+        jobs = list(self._jobs.values())
         self._jobs.clear()
+        if self.ledger.lose([(job.pull, "a process died while it was evaluated") for job in jobs]):
+            self._suspects.extend((job.pull, job.evaluation) for job in jobs)
+            log.info("topalpha: a process died; %d pulls were in flight and run one by one", len(self._suspects))
         self.crew.renew()
 
     def _unstick(self) -> None:

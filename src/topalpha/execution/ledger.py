@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Iterator, MutableSequence
+from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
 from typing import Any
 
 from topalpha.ask_tell import Pull, Search
 from topalpha.execution.budget import Budget, Meter
 from topalpha.execution.calls import Calls, Evaluation
 from topalpha.execution.executors import cannot_travel
-from topalpha.execution.failures import POLICIES, Failure, PullFailed
+from topalpha.execution.failures import LOSSES, POLICIES, Failure, PullFailed
 from topalpha.execution.worker import Outcome
 from topalpha.validate import choice, require, whole
 
 log = logging.getLogger("topalpha")
+
+
+def in_flight(pulls: Sequence[Pull]) -> str:
+    """These pulls in words; nothing for none.
+
+    Examples
+    --------
+    >>> in_flight([Pull(2, 0, 2)])
+    '1 pull in flight (pull 0 of arm 2)'
+    """
+    if not pulls:
+        return ""
+    first = ", ".join(f"pull {pull.number} of arm {pull.arm}" for pull in pulls[:3])
+    more = ", ..." if len(pulls) > 3 else ""
+    return f"{len(pulls)} pull{'s' if len(pulls) > 1 else ''} in flight ({first}{more})"
 
 
 def no_note(pull: Pull, reason: str, action: str) -> None:
@@ -24,6 +39,15 @@ def no_note(pull: Pull, reason: str, action: str) -> None:
     Examples
     --------
     >>> no_note(Pull(0, 0, 0), "ValueError: no", "retry")
+    """
+
+
+def no_rest(pull: Pull) -> None:
+    """What is called for a pull that was asked for and waits for the next run unless the caller has something better.
+
+    Examples
+    --------
+    >>> no_rest(Pull(0, 0, 0))
     """
 
 
@@ -73,6 +97,8 @@ class Ledger:
         retries: int = 3,
         failed: Callable[[Pull, str, str], None] = no_note,
         paused: Callable[[], bool] = no_pause,
+        on_lost: str = "again",
+        rest: Callable[[Pull], None] = no_rest,
     ) -> None:
         self.search, self.calls, self.candidates, self.new_candidate = search, calls, candidates, new_candidate
         self.meter = budget if isinstance(budget, Meter) else Meter(budget)
@@ -80,6 +106,12 @@ class Ledger:
         self.retries = whole("retries", retries, 0)
         self.failed = failed
         self.paused = paused
+        self.on_lost = choice("on_lost", on_lost, LOSSES)
+        counts = on_lost == "again" or search.endures
+        require(counts, "on_lost", "be again for a search that does not count lost pulls", on_lost)
+        self.rest = rest
+        #: What says that the run is to end, and why.
+        self.heed: Callable[[], str | None] = no_notice
         self.worst = search.model.worst
         possible = on_error != "worst" or self.worst is not None
         require(possible, "on_error", "be raise or retry where no reward is the worst", on_error)
@@ -96,10 +128,14 @@ class Ledger:
         """Why the run ends now, if it does, while this many pulls run."""
         if self.search.stopped:
             return "stopped"
+        if (said := self.heed()) is not None:
+            return said
         if (over := self.meter.over()) is not None:
             return over
+        if running == 0 and self.search.exhausted:
+            return "lost"
         if running == 0 and self.meter.pulls_left == 0:
-            # Only an ask finds out that the last reward was enough; what it asks for goes back.
+            # Only an ask finds out that the last reward was enough; what it asks for rests until the next run.
             for pull in self.search.ask_many(1):
                 self.search.again(pull)
             return "stopped" if self.search.stopped else "pulls"
@@ -111,7 +147,7 @@ class Ledger:
         self.meter.hold(still)
         return still
 
-    def patience(self, poll: float) -> float:
+    def interval(self, poll: float) -> float:
         """How long to wait at most before looking again: ``poll`` seconds, or until time runs out."""
         return poll if self.meter.held else min(poll, self.meter.seconds_left)
 
@@ -125,25 +161,55 @@ class Ledger:
 
     def settle(self, outcomes: Iterable[tuple[Pull, Outcome]]) -> None:
         """Tell all rewards at once, then see to the failures."""
+        for pull, failure in self._told(outcomes):
+            self._see_to(pull, failure)
+
+    def bring_home(self, outcomes: Iterable[tuple[Pull, Outcome]]) -> None:
+        """The same at the end of a run, when nothing is tried again: failures are noted, and wait for the next run."""
+        for pull, failure in self._told(outcomes):
+            if failure.of_the_pull and not self.search.stopped:
+                self._note(pull, failure.reason, "raise")
+
+    def give_up(self, lost: Sequence[tuple[Pull, str]]) -> None:
+        """The last word of a run on what is outstanding: these were being evaluated, the others rest."""
+        if self.search.stopped:
+            return
+        self.lose(lost)
+        given_up = {pull.order for pull, _ in lost}
+        for pull in self.search.outstanding:
+            if pull.order not in given_up:
+                self.rest(pull)
+
+    def lose(self, pulls: Sequence[tuple[Pull, str]]) -> bool:
+        """Pulls that were begun and will not answer, and why. Whether they are to be evaluated again."""
+        for pull, reason in pulls:
+            if self.on_lost == "again":
+                self._note(pull, reason, "again")
+            elif not self.search.stopped:
+                self.search.lose(pull, reason)
+                self._tries.pop(pull.order, None)
+                self.meter.pulls += 1
+        return self.on_lost == "again"
+
+    def _told(self, outcomes: Iterable[tuple[Pull, Outcome]]) -> list[tuple[Pull, Failure]]:
+        """Tell the rewards among these, and all that counts as one; what is left are failures."""
         rewards: list[tuple[Pull, float]] = []
+        lost: list[tuple[Pull, str]] = []
         failures: list[tuple[Pull, Failure]] = []
         for pull, outcome in outcomes:
             judged = self._judged(outcome)
             if not isinstance(judged, Failure):
                 rewards.append((pull, judged))
             elif self.on_error == "worst" and self.worst is not None and judged.of_the_pull and not judged.refused:
-                self._note(pull, judged, "worst")
+                self._note(pull, judged.reason, "worst")
                 rewards.append((pull, self.worst))
+            elif self.on_lost == "worst" and judged.lost:
+                lost.append((pull, judged.reason))
             else:
                 failures.append((pull, judged))
         self._tell(rewards)
-        for pull, failure in failures:
-            self._see_to(pull, failure)
-
-    def rescue(self, outcomes: Iterable[tuple[Pull, Outcome]]) -> None:
-        """Tell the rewards among these, at the end of a run; failures stay outstanding."""
-        judged = [(pull, self._judged(outcome)) for pull, outcome in outcomes]
-        self._tell([(pull, outcome) for pull, outcome in judged if not isinstance(outcome, Failure)])
+        self.lose(lost)
+        return failures
 
     def _judged(self, outcome: Outcome) -> Outcome:
         if not isinstance(outcome, Failure):
@@ -169,12 +235,12 @@ class Ledger:
         tries = self._tries.get(pull.order, 0)
         if self.on_error == "retry" and tries < self.retries and not failure.refused:
             self._tries[pull.order] = tries + 1
-            self._note(pull, failure, "retry")
+            self._note(pull, failure.reason, "retry")
             self.search.again(pull)
             return
-        self._note(pull, failure, "raise")
+        self._note(pull, failure.reason, "raise")
         raise PullFailed(pull, failure.reason) from failure.error
 
-    def _note(self, pull: Pull, failure: Failure, action: str) -> None:
-        log.debug("topalpha: pull %d of arm %d failed, %s: %s", pull.number, pull.arm, action, failure.reason)
-        self.failed(pull, failure.reason, action)
+    def _note(self, pull: Pull, reason: str, action: str) -> None:
+        log.debug("topalpha: pull %d of arm %d failed, %s: %s", pull.number, pull.arm, action, reason)
+        self.failed(pull, reason, action)

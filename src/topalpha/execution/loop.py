@@ -12,10 +12,10 @@ from topalpha.execution.budget import Budget, Meter
 from topalpha.execution.calls import Calls
 from topalpha.execution.executors import open_executor
 from topalpha.execution.flight import Flight
-from topalpha.execution.interrupts import held, released
-from topalpha.execution.ledger import Ledger, no_note, no_notice, no_pause
+from topalpha.execution.interrupts import PATIENCE, Signals, held, released
+from topalpha.execution.ledger import Ledger, in_flight, no_note, no_notice, no_pause, no_rest
 from topalpha.execution.worker import attempt
-from topalpha.validate import positive, require
+from topalpha.validate import not_negative, positive, require
 
 
 def run(
@@ -34,6 +34,9 @@ def run(
     notice: Callable[[], str | None] = no_notice,
     paused: Callable[[], bool] = no_pause,
     poll: float = 0.1,
+    on_lost: str = "again",
+    rest: Callable[[Pull], None] = no_rest,
+    patience: float = PATIENCE,
 ) -> str:
     """Evaluate pulls until the search stops, and say why it ended.
 
@@ -46,7 +49,7 @@ def run(
     executor, width
         As in :func:`open_executor`, or what that gave; ``width`` pulls are in flight at a time.
     budget
-        What may be spent. What is in flight when time or cost run out is given up; pulls in flight count.
+        What may be spent. What is in flight when time or cost run out is waited for; pulls in flight count.
     on_error, retries
         What happens to a pull that raises, whose reward is not allowed, that times out or whose worker dies:
         ``"raise"``, :class:`PullFailed`; ``"retry"``, the same again with the same random numbers, so many times, then
@@ -60,11 +63,21 @@ def run(
     paused
         Called before pulls are started, which waits as long as it gives True; those in flight are told as they finish,
         and the seconds of the budget do not count.
+    on_lost
+        What happens to a pull that was begun and never answers, because it is given up at the end, times out, or loses
+        its worker: ``"again"``, it is evaluated again (by the next run, or as ``on_error`` says); or ``"worst"``, it
+        counts as the largest reward in its arm's upper bound and as the smallest one in its lower bound.
+    rest
+        Called at the end for each pull that was asked for and is not being evaluated: the next run begins it.
+    patience
+        How many seconds pulls in flight are waited for when something other than the stopping rule ends the run. What
+        has not answered by then is lost. A second Ctrl-C ends the wait.
 
     Returns
     -------
     str
-        ``"stopped"``, ``"pulls"``, ``"seconds"``, ``"cost"``, ``"interrupted"`` after Ctrl-C, or what ``notice`` said.
+        ``"stopped"``, ``"pulls"``, ``"seconds"``, ``"cost"``, ``"interrupted"`` after Ctrl-C, ``"terminated"`` after
+        SIGTERM, ``"hangup"`` after SIGHUP, ``"lost"`` if too many pulls were lost to go on, or what ``notice`` said.
         Pulls that are outstanding then are evaluated again, with the same random numbers, by the next run.
 
     Examples
@@ -77,32 +90,42 @@ def run(
     >>> run(search, calls, candidates=arms, new_candidate=calls.candidate)
     'stopped'
     """
-    require(not calls.asynchronous, "pull", "be a plain function here: arun is for coroutine functions", calls.pull)
+    plain = "be a plain function here: asearch and aresume are for coroutine functions"
+    require(not calls.asynchronous, "pull", plain, calls.pull)
     require(timeout is None or executor is not None, "timeout", "be None without an executor", timeout)
     require(executor is not None or width in (None, 1), "width", "be 1 without an executor", width)
     limit = math.inf if timeout is None else positive("timeout", timeout)
-    ledger = Ledger(search, calls, candidates, new_candidate, budget, on_error, retries, failed, paused)
-    with held(), open_executor(executor, width) as crew:
+    patience = not_negative("patience", patience)
+    ledger = Ledger(search, calls, candidates, new_candidate, budget, on_error, retries, failed, paused, on_lost, rest)
+    with held(patience) as signals, open_executor(executor, width) as crew:
+        ledger.heed = signals.heed
         if crew is None:
-            return _in_turn(ledger, notice, positive("poll", poll))
-        return Flight(ledger, crew, width or crew.width, limit, notice, positive("poll", poll)).run()
+            return _in_turn(ledger, signals, notice, positive("poll", poll))
+        return Flight(ledger, crew, width or crew.width, limit, notice, positive("poll", poll), patience, signals).run()
 
 
-def _in_turn(ledger: Ledger, notice: Callable[[], str | None], poll: float) -> str:
+def _in_turn(ledger: Ledger, signals: Signals, notice: Callable[[], str | None], poll: float) -> str:
+    begun: list[Pull] = []
+    signals.alone = True
+    signals.waits_for = lambda: in_flight(begun)
     try:
         while (reason := ledger.verdict(0)) is None:
             if ledger.rests():
                 with released():
                     time.sleep(poll)
                 if (reason := notice()) is not None:
-                    return reason
+                    break
                 continue
             for pull, evaluation in ledger.start(1, 0):
+                begun.append(pull)
                 with released():
                     outcome = attempt(evaluation)
+                begun.clear()
                 ledger.settle([(pull, outcome)])
-                if (reason := notice()) is not None:
-                    return reason
-        return reason
+            if (reason := notice()) is not None:
+                break
     except KeyboardInterrupt:
-        return "interrupted"
+        reason = signals.heed() or "interrupted"
+    finally:
+        ledger.give_up([(pull, "it was interrupted") for pull in begun])
+    return reason

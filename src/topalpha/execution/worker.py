@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
@@ -66,8 +68,16 @@ def hello() -> None:
     """Nothing: a process that answers has started."""
 
 
-def ignore_interrupt(number: int, frame: FrameType | None) -> None:
-    """A terminal sends Ctrl-C to all processes; the one that waits for the workers decides what happens to them.
+def ignore_signal(number: int, frame: FrameType | None) -> None:
+    """Ctrl-C and the like reach all processes; the one that waits for the workers decides what happens to them.
 
     This is a handler, not ``SIG_IGN``: what a pull starts in turn must not inherit it.
     """
+
+
+def outlive() -> None:
+    """End this process as soon as the one that started it is gone, even by ``kill -9``: nobody waits for it then."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -14,7 +14,7 @@ from topalpha.families.normal import Normal
 from topalpha.families.pass_fail import PassFail
 from topalpha.families.poisson import Poisson
 from topalpha.rewards import RewardFamily, RewardModel
-from topalpha.validate import choice, require
+from topalpha.validate import choice, plain, quoted, require, words
 
 __all__ = [
     "FAMILIES",
@@ -75,14 +75,17 @@ def parse_family(text: str) -> RewardModel:
     Traceback (most recent call last):
     ValueError: family must be one of bernoulli, gaussian, poisson, exponential, gamma, pass-fail, normal, low-variance, mirrored, got 'laplace'
     """  # noqa: E501 - the message is one line
-    name, opened, inside = text.strip().partition("(")
+    name, opened, inside = words("family", text).strip().partition("(")
     kind = MODELS[choice("family", name.strip(), MODELS)]
     if opened:
         require(inside.endswith(")"), "family", _SHAPE, text)
     family: RewardModel
     if kind is Mirrored:
         require(bool(opened), "family", "say what is mirrored, such as mirrored(poisson(3))", text)
-        family = Mirrored(checked(parse_family(inside.removesuffix(")"))))
+        try:
+            family = Mirrored(checked(parse_family(inside.removesuffix(")"))))
+        except RecursionError:
+            raise ValueError(f"family must not be nested so deeply, got {quoted(text)}") from None
     else:
         numbers: dict[str, Any] = read_numbers(text, kind._fields, inside.removesuffix(")"))
         missing = [field for field in kind._fields if field not in numbers and field not in kind._field_defaults]
@@ -156,7 +159,18 @@ def checked_model(family: RewardModel | None) -> RewardModel:
         return Bernoulli()
     require(isinstance(family, RewardModel), "family", "be a reward family (parse_family reads one from text)", family)
     family.check_parameters()
-    return family
+    own: RewardModel = _plain(family)
+    return own
+
+
+def _plain(family: Any) -> Any:
+    """The same with Python's own numbers for parameters: describe writes them down."""
+    if isinstance(family, Mirrored):
+        inner = _plain(family.family)
+        return family if inner is family.family else Mirrored(inner)
+    given = {name: getattr(family, name) for name in getattr(family, "_fields", ())}
+    own = {name: plain(value) for name, value in given.items() if plain(value) is not value}
+    return family._replace(**own) if own else family
 
 
 def checked(family: RewardModel | None) -> RewardFamily:

@@ -177,5 +177,6 @@ class Gaussian(NamedTuple):
 
     def check_parameters(self) -> None:
         """Raise ``ValueError`` unless sigma is positive and ``highest`` leaves room for a mean."""
-        positive("sigma", self.sigma)
+        sigma = positive("sigma", self.sigma)
+        require(1e-100 <= sigma <= 1e100, "sigma", "lie between 1e-100 and 1e100: its square must be finite", sigma)
         require(real("highest", self.highest) > -math.inf, "highest", "be above -inf", self.highest)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from topalpha.families.draws import draw_binomial
 from topalpha.validate import require, whole
 
 if TYPE_CHECKING:
@@ -57,12 +58,16 @@ class PassFail(NamedTuple):
         return self.items
 
     def sample(self, mean: float, rng: Generator) -> float:
-        """1 with probability ``mean``, else 0: what one item says, before any other was tried.
+        """1 with probability ``mean``, else 0: what one item says of an arm that passes so many of all items there are.
 
-        Draws that know of no earlier ones make the score on the items random, Binomial(items, mean) / items: bounds
-        are then right about that score, not about ``mean``.
+        Draws that know of no earlier ones make the score on these items random, Binomial(items, mean) / items: bounds
+        are right about that score, not about ``mean``, and ``simulate`` judges by it.
         """
         return 1.0 if rng.random() < mean else 0.0
+
+    def sample_sum(self, mean: float, count: int, rng: Generator) -> float:
+        """How many of ``count`` items are passed."""
+        return draw_binomial(count, mean, rng)
 
     def check(self, reward: float) -> None:
         """Pass or fail, nothing between."""

@@ -23,7 +23,7 @@ from topalpha.models import Model, reward_model
 from topalpha.planner.worlds import Softened
 from topalpha.reservoirs import Empirical
 from topalpha.rewards import EvidenceFamily, RewardModel
-from topalpha.validate import real, require, whole
+from topalpha.validate import number_in, real, require, whole
 
 # Laws on [0, 1]: those that may lie between, and those whose rewards are taken to be 0 or 1 where only means are known.
 _FRACTIONAL, _BINARY = (Bernoulli, LowVariance), (Bernoulli, PassFail)
@@ -124,11 +124,11 @@ def read_pilot(path: str | PathLike[str], family: Model | RewardModel | str | No
         label, where = row["candidate"], f"row {number}"
         require(label != "", f"{where}: candidate", "have a name", label)
         if "reward" in row:
-            groups.setdefault(label, []).append(_reward(model, row["reward"], where))
+            groups.setdefault(label, []).append(_reward(model, _number("reward", row["reward"], where), where))
             continue
         require(label not in means, f"{where}: candidate", "have one row", label)
         try:
-            means[label] = _mean(model, row["mean"]), whole("pulls", _integer(row["pulls"]))
+            means[label] = _mean(model, number_in("mean", row["mean"])), whole("pulls", _integer(row["pulls"]))
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
     return _from_rewards(list(groups.values()), model) if groups else _from_means(list(means.values()), model)
@@ -162,6 +162,13 @@ def _integer(text: str) -> Any:
         return text
 
 
+def _number(name: str, text: str, where: str) -> float:
+    try:
+        return number_in(name, text)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+
+
 def _reward(model: Model, value: Any, where: str) -> float:
     """The reward as the family sees it."""
     try:
@@ -172,9 +179,9 @@ def _reward(model: Model, value: Any, where: str) -> float:
     return model.to_internal(reward)
 
 
-def _mean(model: Model, text: Any) -> float:
+def _mean(model: Model, mean: float) -> float:
     """The mean as the family sees it."""
-    mean, family = real("mean", text), model.family
+    family = model.family
     # A mean of rewards may exceed the highest true mean.
     bounded = isinstance(family, (*_FRACTIONAL, *_BINARY))
     low, high = sorted((model.to_user(family.lowest), model.to_user(1.0 if bounded else math.inf)))

@@ -15,7 +15,7 @@ from topalpha.planner.cost import Case, Cost, expect, references
 from topalpha.planner.pilot import Pilot, read_pilot, summarise
 from topalpha.rewards import RewardModel
 from topalpha.simulation import check_means
-from topalpha.validate import positive, require, whole
+from topalpha.validate import MOST_RUNS, MOST_WORKERS, fraction, optional, plain, positive, require, seed_number, whole
 
 #: Simulated pulls for each reservoir: for the target itself, and for each of its neighbours.
 BUDGET, ROW_BUDGET = 4_000_000, 800_000
@@ -164,9 +164,13 @@ def plan(
     >>> found.pilot.candidates, found.costs[0].runs, found.rows[0].parameter
     (4, 8, 'alpha')
     """
-    runs, seed = whole("runs", runs), whole("seed", seed, 0)
-    workers = None if workers is None else whole("workers", workers)
-    target = {"alpha": alpha, "epsilon": positive("epsilon", epsilon), "delta": delta}
+    runs, seed = whole("runs", runs, most=MOST_RUNS), seed_number("seed", seed)
+    workers = optional(whole, "workers", workers, most=MOST_WORKERS)
+    target = {
+        "alpha": fraction("alpha", alpha),
+        "epsilon": positive("epsilon", epsilon),
+        "delta": fraction("delta", delta),
+    }
     require("pool" not in options, "options", "not name a pool: plans are for endless ones", options)
     model = reward_model(family, minimise=minimise)
     chosen = default_for(model.family) if algorithm is None else algorithm
@@ -213,7 +217,7 @@ def plan(
         alpha=base.alpha,
         epsilon=target["epsilon"],
         delta=base.delta,
-        options=options,
+        options=plain(options),
         seed=seed,
         covered=base.traits.covered,
         arms=base.arms,

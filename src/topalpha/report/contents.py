@@ -16,6 +16,7 @@ from topalpha.standing import Standing, standing
 from topalpha.storage import Recording, Row, read
 from topalpha.storage.encoding import PICKLED, legible, shown
 from topalpha.verification import confirmed
+from topalpha.wording import SILENT
 
 #: Characters of a candidate that a table shows.
 LONGEST = 400
@@ -87,11 +88,6 @@ class Contents:
         at = self.recording.updated
         return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
-    @property
-    def pickled(self) -> bool:
-        """Whether candidates are kept as pickles, which are not loaded."""
-        return any(isinstance(raw, bytes) for raw in self.recording.arms)
-
 
 def gather(path: str | os.PathLike[str], name: str | None = None, arms: int = 200) -> Contents:
     """Read a search and compute again what is proved; pickled candidates are not loaded.
@@ -107,10 +103,9 @@ def gather(path: str | os.PathLike[str], name: str | None = None, arms: int = 20
     now = None if certificate is None else _standing(recording, session, certificate)
     rows = [] if now is None or certificate is None else _table(recording, now, certificate)
     chosen = [row for row in rows if row.chosen]
-    failures = [
-        Failed(recording.asks[one.order][0], one.after, one.reason, one.action) for one in recording.failures[:FAILURES]
-    ]
-    counts = dict(sorted(Counter(one.action for one in recording.failures).items()))
+    noted = [one for one in recording.failures if one.action not in SILENT]
+    failures = [Failed(recording.asks[one.order][0], one.after, one.reason, one.action) for one in noted[:FAILURES]]
+    counts = dict(sorted(Counter(one.action for one in noted).items()))
     file = legible(os.path.basename(os.fspath(path)))
     return Contents(file, recording, session, now, certificate, rows[:arms], len(rows), chosen, failures, counts)
 
@@ -118,7 +113,7 @@ def gather(path: str | os.PathLike[str], name: str | None = None, arms: int = 20
 def _replayed(recording: Recording) -> tuple[Certificate | None, Session]:
     """The certificate, computed again, or what is proved where there is none yet; and the search as it stands."""
     if recording.certificate is not None:
-        return confirmed(recording, allow_pickle=None)
+        return confirmed(recording)
     session = Session.replayed(recording, None)
     if session.history.t == 0:
         return None, session

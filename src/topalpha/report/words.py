@@ -97,9 +97,8 @@ def check_commands(contents: Contents) -> list[str]:
     """How to compute the certificate again, and to look at the search."""
     file = shlex.quote(contents.file)
     name = shlex.quote(contents.recording.name)
-    load = " --allow-pickle" if contents.pickled else ""
     found = [f"topalpha show {file} --name {name}"]
-    return [f"topalpha verify {file} --name {name}{load}", *found] if contents.recording.certificate else found
+    return [f"topalpha verify {file} --name {name}", *found] if contents.recording.certificate else found
 
 
 def repetition(contents: Contents) -> tuple[str, str]:
@@ -108,13 +107,14 @@ def repetition(contents: Contents) -> tuple[str, str]:
     # One that ended early is ended after as many pulls, whatever ended it then.
     pulls = contents.certificate.pulls if _early(contents) and contents.certificate else None
     if "pull" in code:
-        call, needs = _command(task, code, pulls, contents.pickled), "It needs the code that it names, as it was."
+        call = _command(task, code, pulls, contents.recording.pickled)
+        needs = "It needs the code that it names, as it was."
     elif "select" in code:
-        call = _call("topalpha.select", "candidates, examples, evaluate", task, pulls, contents.pickled)
+        call = _call("topalpha.select", "candidates, examples, evaluate", task, pulls, contents.recording.pickled)
         needs = "It needs the same candidates and examples, in the same order, and the same evaluation."
     else:
         places = "draw, pull, items=items" if task.items else "draw, pull"
-        call = _call("topalpha.search", places, task, pulls, contents.pickled)
+        call = _call("topalpha.search", places, task, pulls, contents.recording.pickled)
         needs = "It needs the functions that it was made with, as they were."
     if _at_once(contents.recording):
         needs += " Several pulls ran at once then: rewards may come in another order now, and the result may differ."
@@ -178,6 +178,8 @@ def _command(task: Task, code: dict[str, Any], pulls: int | None, pickled: bool)
         words += ["--about", task.about]
     if task.on_error != "raise":
         words += ["--on-error", task.on_error]
+    if task.on_lost != "again":
+        words += ["--on-lost", task.on_lost]
     if pulls is not None:
         words += ["--pulls", str(pulls)]
     return shlex.join([*words, "--storage", "again.db", *["--pickle"] * pickled])

@@ -8,6 +8,7 @@
 from topalpha.reservoirs.atoms import Dirac, Discrete, Empirical, TwoPoint
 from topalpha.reservoirs.base import SAME_HEIGHT, Reservoir
 from topalpha.reservoirs.mixture import Mixture
+from topalpha.reservoirs.scores import Scores
 from topalpha.reservoirs.smooth import Beta, Scipy, Uniform
 from topalpha.reservoirs.text import parse
 from topalpha.reservoirs.truncated import Clipped, Conditioned
@@ -23,6 +24,7 @@ __all__ = [
     "Mixture",
     "Reservoir",
     "Scipy",
+    "Scores",
     "TwoPoint",
     "Uniform",
     "parse",

@@ -11,6 +11,7 @@ from topalpha.reservoirs.base import Reservoir
 from topalpha.reservoirs.mixture import Mixture
 from topalpha.reservoirs.smooth import Beta, Uniform
 from topalpha.reservoirs.truncated import Clipped, Conditioned
+from topalpha.validate import quoted, require
 
 _TOKEN = re.compile(r"\s*([a-z][a-z-]*|[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[(),:*])", re.IGNORECASE)
 
@@ -50,12 +51,14 @@ def parse(text: str, at_most: float | None = None, clip: float | None = None) ->
     Traceback (most recent call last):
     ValueError: reservoir must consist of names, numbers and ( ) , : *, got ';' in 'beta(1;2)'
     """
-    if not isinstance(text, str):
-        raise ValueError(f"reservoir must be text such as {', '.join(FORMS)}, got {text!r}")
+    require(isinstance(text, str), "reservoir", f"be text such as {', '.join(FORMS)}", text)
     if at_most is not None and clip is not None:
         raise ValueError(f"clip must be left out when at_most is given, got {clip!r}")
     reader = _Reader(text)
-    reservoir = reader.reservoir()
+    try:
+        reservoir = reader.reservoir()
+    except RecursionError:
+        raise ValueError(f"reservoir must not be nested so deeply, got {quoted(text)}") from None
     reader.finish()
     if at_most is not None:
         return Conditioned(reservoir, at_most)

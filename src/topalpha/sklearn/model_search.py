@@ -15,7 +15,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from topalpha.driving import finish
-from topalpha.execution import PullFailed
+from topalpha.execution import PATIENCE, PullFailed, depart, exit_code
 from topalpha.result import Result
 from topalpha.session import Session
 from topalpha.sklearn.delegation import Delegating
@@ -71,6 +71,8 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         ended. ``pickle`` says that settings which JSON cannot hold (tuples, estimators) may be pickled there.
     max_fits, max_seconds
         A budget. When it is spent the best guess is returned, and ``certificate_`` says what is proved.
+    patience
+        How many seconds fits in flight are waited for when a budget or a signal ends the search.
     refit
         Whether to fit the setting found on all rows.
     error_score
@@ -132,6 +134,7 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         pickle: bool = False,
         max_fits: int | None = None,
         max_seconds: float | None = None,
+        patience: float = PATIENCE,
         refit: bool = True,
         error_score: str | float = "raise",
         random_state: Any = None,
@@ -154,6 +157,7 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         self.pickle = pickle
         self.max_fits = max_fits
         self.max_seconds = max_seconds
+        self.patience = patience
         self.refit = refit
         self.error_score = error_score
         self.random_state = random_state
@@ -163,8 +167,9 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         """Search, and fit the setting found on all rows.
 
         ``params`` go to the estimator's ``fit``, split with the rows where they have one entry for each (sample
-        weights, for example); with metadata routing to whoever requests them. Ctrl-C raises KeyboardInterrupt as usual;
-        what is proved by then is in ``certificate_`` all the same, and ``storage`` keeps it.
+        weights, for example); with metadata routing to whoever requests them. Ctrl-C raises KeyboardInterrupt as usual
+        when the fits in flight are over (SIGTERM and SIGHUP raise SystemExit); what is proved by then is in
+        ``certificate_`` all the same, and ``storage`` keeps it.
         """
         require(isinstance(self.refit, bool), "refit", "be True or False", self.refit)
         draw = pool(self.param_distributions)
@@ -190,8 +195,8 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
                 cause.add_note(f"This was split {failure.pull.number} of {session.candidates[failure.pull.arm]}.")
                 raise cause
             self._keep(session, pull, result, times)
-        if self.certificate_.reason == "interrupted":
-            raise KeyboardInterrupt
+        if exit_code(self.certificate_.reason):
+            depart(self.certificate_.reason)
         failed = sum(note.failed for note in times.values())
         if times and failed == len(times):
             raise ValueError(f"All the {failed} fits failed. It is very likely that the model is misconfigured.")

@@ -26,7 +26,18 @@ from topalpha.sklearn.settings import Grid, Sampler, by_value, in_words, parts, 
 from topalpha.sklearn.split_score import SplitScore
 from topalpha.storage import holds
 from topalpha.task import Task
-from topalpha.validate import choice, file_name, int_like, positive, real, require, whole
+from topalpha.validate import (
+    choice,
+    file_name,
+    flag,
+    int_like,
+    not_negative,
+    positive,
+    real,
+    require,
+    seed_number,
+    whole,
+)
 
 #: Whether every setting has splits of its own, or split k is the same for all.
 SPLITS = ("own", "shared")
@@ -72,14 +83,16 @@ def prepared(search: Any, scorer: Any, X: Any, y: Any, params: Mapping[str, Any]
 def _check_running(search: Any) -> None:
     """Raise if what says where fits run, and for how long, cannot be meant; before there is a file."""
     if search.n_jobs is not None:
-        number = int_like(search.n_jobs) and not isinstance(search.n_jobs, bool) and search.n_jobs != 0
+        number = int_like(search.n_jobs) and search.n_jobs != 0
         require(number, "n_jobs", "be None or a whole number other than 0", search.n_jobs)
     if search.max_fits is not None:
         whole("max_fits", search.max_fits)
     if search.max_seconds is not None:
         require(real("max_seconds", search.max_seconds) > 0.0, "max_seconds", "be positive", search.max_seconds)
+    not_negative("patience", search.patience)
     if search.storage is not None:
         file_name("storage", search.storage)
+    flag("pickle", search.pickle)
 
 
 def _model(bounds: Any) -> Model:
@@ -169,7 +182,7 @@ def opened(search: Any, draw: Grid | Sampler, pull: SplitScore) -> tuple[Session
     if search.random_state is None or not int_like(search.random_state):
         seed = int(check_random_state(search.random_state).randint(np.iinfo(np.int32).max))
     else:
-        seed = whole("random_state", search.random_state, 0)
+        seed = seed_number("random_state", search.random_state)
     algorithm = search.algorithm or ("lucb++" if pull.shared else default_for(pull.model.family))
     plain = search.bounds == "normal" and algorithm == "cc-lucb"
     target: dict[str, Any] = {
@@ -205,6 +218,7 @@ def running(search: Any, seen: Callable[[Any, Any], float]) -> Running:
         workers=None if search.executor is None and workers == 1 else workers,
         pulls=search.max_fits,
         seconds=search.max_seconds,
+        patience=search.patience,
         cost_of=seen,
         progress="auto" if search.verbose else "none",
     )

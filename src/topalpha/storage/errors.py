@@ -89,6 +89,19 @@ class RecordLost(StorageError):
         )
 
 
+def afresh(error: StorageError) -> StorageError:
+    """The same error, to be raised again: one that is raised twice keeps growing its traceback.
+
+    Examples
+    --------
+    >>> afresh(RecordLost("one.db", "it is gone", "one-saved.db")).saved
+    'one-saved.db'
+    """
+    made = type(error).__new__(type(error), *error.args)
+    vars(made).update({name: value for name, value in vars(error).items() if name != "__notes__"})
+    return made
+
+
 def refusal(condition: str, path: str, detail: str = "") -> StorageError:
     """The error that says what must hold for the file, and what does not.
 

@@ -16,18 +16,15 @@ from topalpha.storage.errors import BROKEN, RecordLost, StorageError, explained
 from topalpha.storage.files import verify
 from topalpha.storage.recording import Failure, Recording, audited, find, load, parsed, read
 from topalpha.storage.writer import Step, Writer
-from topalpha.validate import require
-
-#: What SQLite can hold.
-LARGEST = 2**63 - 1
+from topalpha.validate import LARGEST, real, require
 
 
 class Record:
     """One search, open for writing; made by :meth:`Storage.create` and :meth:`Storage.open`.
 
-    Arms and asks wait in memory and go to disk in the transaction of the next reward, so that between two calls no
-    transaction is open and nobody else has to wait; what was told is on disk when :meth:`tell` returns, unless the
-    storage has an ``interval``. Arms, asks and rewards come in order and once: anything else is refused before it is
+    Arms and asks wait in memory until :meth:`settle` or the next reward, so that between two calls no transaction is
+    open and nobody else has to wait; what was told is on disk when :meth:`tell` returns, unless the storage has an
+    ``interval``. Arms, asks and rewards come in order and once: anything else is refused before it is
     written.
 
     About once a second, when something is written or messages are taken, the file is looked at from outside. If it is
@@ -138,18 +135,18 @@ class Record:
     def tell(self, order: int, reward: float) -> None:
         """Note the reward of a pull that was asked for."""
         self._writer.check()
-        order, reward = index(order), float(reward)
+        order, reward = index(order), real("reward", reward)
         if not 0 <= order < self._asked or self._is_told[order]:
             require(False, "order", "be of a pull asked for and not yet told", order)
         if not isfinite(reward):
             require(False, "reward", "be finite", reward)
         self._add(order, reward)
-        self._settle()
+        self.settle()
 
     def tell_many(self, rewards: Iterable[tuple[int, float]]) -> None:
         """Note several rewards, in this order of arrival: all of them or none."""
         self._writer.check()
-        pairs = [(index(order), float(reward)) for order, reward in rewards]
+        pairs = [(index(order), real("reward", reward)) for order, reward in rewards]
         seen: set[int] = set()
         for order, reward in pairs:
             known = 0 <= order < self._asked and not self._is_told[order] and order not in seen
@@ -158,7 +155,7 @@ class Record:
             seen.add(order)
         for order, reward in pairs:
             self._add(order, reward)
-        self._settle()
+        self.settle()
 
     def fail(self, order: int, after: int, reason: str, action: str) -> None:
         """Note that a pull gave no reward, why, and what is done about it; on disk with the next reward or commit."""
@@ -174,6 +171,11 @@ class Record:
     def commit(self) -> None:
         """Put on disk what still waits."""
         self._write([])
+
+    def settle(self) -> None:
+        """The same, unless the storage has an ``interval`` that is not over."""
+        if self._interval <= 0.0 or time.monotonic() - self._committed >= self._interval:
+            self._write([])
 
     def finish(self, status: str, certificate: Mapping[str, Any] | None) -> None:
         """Note how the search stands and what it ended with; on disk when this returns."""
@@ -272,10 +274,6 @@ class Record:
         self._rewards.append(reward)
         self._is_told[order] = 1
         self._told += 1
-
-    def _settle(self) -> None:
-        if self._interval <= 0.0 or time.monotonic() - self._committed >= self._interval:
-            self._write([])
 
     def _write(self, more: list[Step]) -> None:
         self.look()

@@ -12,6 +12,10 @@ from topalpha.storage import schema
 from topalpha.storage.encoding import decode, from_json
 from topalpha.storage.errors import SOUND, StorageError, refusal
 from topalpha.storage.files import consult, inspect, resolve, size
+from topalpha.validate import require
+
+#: What was done about a pull that never came back, where it counts as lost.
+LOST = "lost"
 
 
 class Failure(NamedTuple):
@@ -86,6 +90,8 @@ class Recording:
         Pulls without a reward, and the latest figures of each arm.
     progress, updated
         What the search last said about itself, and when (seconds since 1970); None before.
+    pickled
+        Whether it was created to keep its candidates as pickles, which can run any code when loaded.
 
     Examples
     --------
@@ -106,6 +112,14 @@ class Recording:
     snapshot: list[Row] = field(default_factory=list, repr=False)
     progress: dict[str, Any] | None = None
     updated: float | None = None
+    pickled: bool = False
+
+    @property
+    def lost(self) -> set[int]:
+        """Orders of pulls that never came back and count as such; each was told as the worst reward there is."""
+        if (self.config.get("task") or {}).get("on_lost") != "worst":
+            return set()
+        return {failure.order for failure in self.failures if failure.action == LOST}
 
     def candidates(self, allow_pickle: bool | None = False) -> list[Any]:
         """The candidates, by arm. Pickled ones can run any code when loaded: only with ``allow_pickle``.
@@ -205,6 +219,7 @@ def find(connection: sqlite3.Connection, path: str, name: str | None) -> tuple[A
     topalpha.storage.errors.StorageError: name must be a search in the file, got 'first' ('searches.db' holds no search)
     >>> connection.close()
     """
+    require(name is None or isinstance(name, str), "name", "be text", name)
     known = listed(connection)
     if name is None and len(known) == 1:
         name = known[0]
@@ -300,7 +315,7 @@ def load(connection: sqlite3.Connection, path: str, name: str | None, log: bool 
     'running'
     >>> connection.close()
     """
-    search, name, created, config, _, status, certificate = find(connection, path, name)
+    search, name, created, config, pickled, status, certificate = find(connection, path, name)
     belongs(connection, path)
     arms, asks, waits, tells = [], [], [], []
     if log:
@@ -324,4 +339,5 @@ def load(connection: sqlite3.Connection, path: str, name: str | None, log: bool 
         snapshot=[Row(*row) for row in connection.execute(schema.SNAPSHOTS, (search,))],
         progress=None if latest is None else parsed(path, latest[1]),
         updated=None if latest is None else latest[0],
+        pickled=bool(pickled),
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from topalpha.storage.errors import BROKEN, StorageError, explained
+from topalpha.storage.errors import BROKEN, StorageError, afresh, explained
 from topalpha.storage.files import PATIENCE, connect, size
 from topalpha.storage.guard import PERIOD, Guard
 
@@ -79,8 +79,7 @@ class Writer:
     def check(self) -> None:
         """Raise if a write has failed before, or if this is a forked copy of the process that opened the file."""
         if self.failure is not None:
-            # A fresh one each time: an exception that is raised again keeps growing its traceback.
-            raise StorageError(*self.failure.args) from self.failure
+            raise afresh(self.failure) from self.failure
         if not self.is_ours:
             raise StorageError(f"storage must be used by the process that opened it, got process {os.getpid()}")
 

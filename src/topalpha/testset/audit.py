@@ -14,7 +14,7 @@ from topalpha.result import Count
 from topalpha.testset.naive import LOOK, Rule, Thumb, enough, fixed, race
 from topalpha.testset.replays import replays
 from topalpha.testset.table import ScoreTable
-from topalpha.validate import whole
+from topalpha.validate import MOST_RUNS, whole
 
 # A score that is epsilon below the top, up to rounding, is right.
 _ROUNDING = 1e-9
@@ -215,7 +215,7 @@ def audit(
         options=options,
     )
     designed, (size, items) = replayed.algorithm, table.matrix.shape
-    runs, top = whole("runs", runs), table.top(designed.alpha)
+    runs, top = whole("runs", runs, most=MOST_RUNS), table.top(designed.alpha)
     threshold = top - epsilon - _ROUNDING
 
     def record(rule: str, drawn: int, found: tuple[NDArray[np.int64], NDArray[np.float64]]) -> Record:

@@ -19,7 +19,7 @@ from topalpha.runs import Outcome, run_on_threads, start
 from topalpha.streams import run_seed, streams
 from topalpha.testset.selecting import chosen_algorithm, target_alpha
 from topalpha.testset.table import ScoreTable
-from topalpha.validate import require, whole
+from topalpha.validate import MOST_RUNS, MOST_WORKERS, require, seed_number, whole
 
 #: Replays hold the outcomes of all candidates that a choice may draw.
 MOST_CANDIDATES = 100_000
@@ -100,13 +100,14 @@ class Replays(NamedTuple):
         self, runs: int, workers: int | None = None, progress: Callable[[int], None] | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The costs of so many replays, and the scores of the candidates chosen."""
-        costs, scores = np.zeros(whole("runs", runs), dtype=np.int64), np.zeros(runs)
+        costs, scores = np.zeros(whole("runs", runs, most=MOST_RUNS), dtype=np.int64), np.zeros(runs)
 
         def keep(index: int, outcome: Outcome) -> None:
             costs[index], scores[index] = outcome.pulls, outcome.mean
 
         self.run(0)  # compile before fanning out
-        run_on_threads(self, runs, whole("workers", workers or os.cpu_count() or 1), keep, progress)
+        threads = whole("workers", os.cpu_count() or 1 if workers is None else workers, most=MOST_WORKERS)
+        run_on_threads(self, runs, threads, keep, progress)
         return costs, scores
 
 
@@ -135,4 +136,4 @@ def replays(
     designed = design(chosen_algorithm(algorithm), alpha, epsilon, delta, PassFail(items), **pool, **(options or {}))
     condition = f"be large enough for at most {MOST_CANDIDATES:,} candidates"
     require(designed.arms <= MOST_CANDIDATES, "alpha", condition, alpha)
-    return Replays(table, designed, endless, whole("seed", seed, 0))
+    return Replays(table, designed, endless, seed_number("seed", seed))

@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from topalpha.driving import Draw, afinish, finish, prepare
 from topalpha.execution import Calls
 from topalpha.identity import digest
 from topalpha.running import Running
-from topalpha.session import Session
+from topalpha.session import Session, recorded_task
 from topalpha.storage import holds, read
 from topalpha.task import Task
 from topalpha.testset.selection import Selection, selection_of
-from topalpha.validate import choice, file_name, require
+from topalpha.validate import choice, file_name, flag, has_length, require
 
 #: Algorithms that know test sets and say beforehand how many candidates they draw. The first is used where none is
 #: named: it costs no more on a test set, draws fewer candidates, and a slow remote call holds up no other candidate.
@@ -66,6 +66,7 @@ def select(
     seed: int = 0,
     about: str = "",
     on_error: str = "raise",
+    on_lost: str = "again",
     storage: str | os.PathLike[str] | None = None,
     name: str = "selection",
     resume: bool = False,
@@ -105,6 +106,9 @@ def select(
     on_error
         What is done about an evaluation that raises, times out or gives no number: ``raise``; ``retry``, the same
         again; or count it as failed, ``worst``.
+    on_lost
+        What is done about an evaluation that was begun and never answers: ``again``; or count it as passed in the
+        candidate's upper bound and as failed in its lower bound, ``worst``.
     storage, name, pickle, durable, interval
         A file that keeps everything; see :func:`topalpha.search`.
     resume
@@ -141,6 +145,7 @@ def select(
         seed=seed,
         about=about,
         on_error=on_error,
+        on_lost=on_lost,
     )
     if calls.asynchronous:
         require(not _looping(), "evaluate", "be a plain function inside an event loop: there, await aselect", evaluate)
@@ -214,10 +219,12 @@ def _asked(
     seed: int = 0,
     about: str = "",
     on_error: str = "raise",
+    on_lost: str = "again",
 ) -> tuple[Task, Calls]:
     """What is looked for, and what evaluates it."""
     require(not isinstance(examples, str | bytes), "examples", "be a list", examples)
-    pool = 0 if callable(candidates) or not hasattr(candidates, "__len__") else len(candidates)
+    require(examples is not None, "examples", "be a list", examples)
+    pool = 0 if callable(candidates) or not has_length(candidates) else len(candidates)
     return prepare(
         candidates,
         evaluate,
@@ -227,10 +234,11 @@ def _asked(
         epsilon=epsilon,
         delta=delta,
         algorithm=chosen_algorithm(algorithm),
-        options=dict(options or {}),
+        options={} if options is None else options,
         seed=seed,
         about=about,
         on_error=on_error,
+        on_lost=on_lost,
     )
 
 
@@ -245,6 +253,7 @@ def _session(
     interval: float,
 ) -> Session:
     """A new session, or the one that the file holds, if that is of the same candidates, examples and target."""
+    resume, pickle = flag("resume", resume), flag("pickle", pickle)
     require(storage is not None or not resume, "storage", "name a file where resume is set", storage)
     if storage is None:
         return Session.start(task)
@@ -257,7 +266,7 @@ def _session(
     config = read(storage, name, log=False).config
     kept: Mapping[str, str] = (config.get("code") or {}).get("select", {})
     require(bool(kept), "what is resumed", "be a choice that select began", name)
-    recorded, asked = config["task"], task.to_dict()
+    recorded, asked = asdict(recorded_task(config)), asdict(task)
     other = {key: value for key, value in asked.items() if recorded[key] != value}
     was = ", ".join(f"{key}={recorded[key]!r}" for key in other)
     require(not other, "what is resumed", f"be what was recorded, with {was}", other)

@@ -17,6 +17,11 @@ def _ceil(number: float) -> int:
     return max(1, math.ceil(number * (1.0 - 1e-14)))
 
 
+def _rate(chance: float) -> float:
+    """-ln(1 - chance), which is not 0 however small the chance."""
+    return max(-math.log1p(-chance), math.ulp(0.0))
+
+
 def arms_paper(alpha: float, delta: float) -> int:
     """ceil(ln(2/delta) / alpha), the number of arms of the paper's Algorithm 2, rounded up (errata E4).
 
@@ -36,7 +41,7 @@ def arms_tight(alpha: float, delta: float) -> int:
     >>> arms_tight(0.05, 0.05)
     72
     """
-    return _ceil(math.log(2.0 / fraction("delta", delta)) / -math.log1p(-fraction("alpha", alpha)))
+    return _ceil(math.log(2.0 / fraction("delta", delta)) / _rate(fraction("alpha", alpha)))
 
 
 def arms_table(alpha: float, delta: float) -> int:
@@ -61,7 +66,7 @@ def arms_constant_confidence(alpha: float, delta_a: float, delta_u: float) -> in
     76
     """
     good = fraction("alpha", alpha) * (1.0 - fraction("delta_u", delta_u))
-    return _ceil(-math.log(fraction("delta_a", delta_a)) / -math.log1p(-good))
+    return _ceil(-math.log(fraction("delta_a", delta_a)) / _rate(good))
 
 
 def arms_joint(alpha: float, delta: float, delta_u: float, w2: float) -> int:
@@ -77,7 +82,7 @@ def arms_joint(alpha: float, delta: float, delta_u: float, w2: float) -> int:
     weight = positive("w2", w2)
     require(weight <= 1.0, "w2", "be at most 1", w2)
     good = fraction("alpha", alpha) * (1.0 - fraction("delta_u", delta_u))
-    return _ceil(-math.log(weight * fraction("delta", delta)) / -math.log1p(-good))
+    return _ceil(-math.log(weight * fraction("delta", delta)) / _rate(good))
 
 
 def arms_of_rank(rank: int, chance: float, level: float) -> int:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from topalpha.theory.bound import Bound, conclude
-from topalpha.validate import fraction, positive
+from topalpha.validate import fraction, positive, require
 
 if TYPE_CHECKING:
     from topalpha.reservoirs import Reservoir
@@ -23,7 +23,9 @@ def blocks(alpha: float) -> int:
     >>> blocks(0.05), blocks(0.3)
     (20, 4)
     """
-    return math.ceil(1.0 / fraction("alpha", alpha) - _SLACK)
+    share = fraction("alpha", alpha)
+    require(share >= 1e-6, "alpha", "be at least 1e-6, for each of the 1/alpha blocks is looked at", alpha)
+    return math.ceil(1.0 / share - _SLACK)
 
 
 def partition(reservoir: Reservoir, alpha: float) -> tuple[float, ...]:
@@ -101,7 +103,8 @@ def worst_case_lower_bound(alpha: float, epsilon: float, delta: float) -> float:
     0.7007
     """
     risk = fraction("delta", delta)
-    return max(0.0, -math.log(4.0 * risk)) / (18375.0 * fraction("alpha", alpha) * positive("epsilon", epsilon) ** 2)
+    slack = positive("epsilon", epsilon)
+    return max(0.0, -math.log(4.0 * risk)) / (18375.0 * fraction("alpha", alpha)) / slack / slack  # its square may be 0
 
 
 _LOWER = (

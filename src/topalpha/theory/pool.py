@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from topalpha.validate import fraction, whole
+from topalpha.validate import LONGEST_LIST, fraction, whole
 
 
 def top_size(pool: int, alpha: float) -> int:
@@ -65,7 +65,7 @@ def arms_of_pool(pool: int, alpha: float, level: float, delta_u: float) -> tuple
     >>> arms, round(delta_u, 3)
     (10, 0.045)
     """
-    pool, alpha, level = whole("pool", pool), fraction("alpha", alpha), fraction("level", level)
+    pool, alpha, level = whole("pool", pool, most=LONGEST_LIST), fraction("alpha", alpha), fraction("level", level)
     delta_u = fraction("delta_u", delta_u)
     target = math.log(level)
     if log_all_fail(pool, alpha, pool, delta_u) > target:

@@ -1,0 +1,51 @@
+"""Algorithms whose bounds allow for pulls that never came back (docs/proofs.md, G)."""
+
+from __future__ import annotations
+
+from topalpha.algorithms.cc_lucb import CCLUCB
+from topalpha.algorithms.joint_lucb import JointLUCB
+from topalpha.algorithms.lucb_pp import LUCBPlusPlus
+from topalpha.algorithms.lucb_pp_models import ModelLUCBPlusPlus, with_bounds
+from topalpha.confidence.lost import LostBounds, LostEvidence
+from topalpha.core import Algorithm
+from topalpha.families import Bernoulli, LowVariance, PassFail, describe
+from topalpha.validate import require
+
+#: Whose names a refusal lists.
+ENDURING = ("joint-lucb", "cc-lucb", "lucb++")
+
+
+def enduring(algorithm: Algorithm) -> Algorithm:
+    """The same algorithm with bounds that count a lost pull as the worst that it may have been, for either bound.
+
+    Without a lost pull it decides as before. Only lucb++ for rewards in a range has no bounds to replace; it takes the
+    same mixtures in the rounds that it has for other models.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> enduring(design("joint-lucb", 0.1, 0.1, 0.1)).traits.columns
+    7
+    >>> enduring(design("kl-lucb", 0.1, 0.1, 0.1))
+    Traceback (most recent call last):
+    ValueError: on_lost must be again for kl-lucb, it can be worst for joint-lucb, cc-lucb and lucb++, got 'worst'
+    """
+    family, name = algorithm.family, algorithm.traits.name
+    learns = "be again for low-variance rewards, whose bounds weigh every reward by those before it"
+    require(not isinstance(family, LowVariance), "on_lost", learns, "worst")
+    endless = f"be again: {describe(family).partition('(')[0]} rewards have no largest and no smallest value"
+    require(isinstance(family, Bernoulli | PassFail), "on_lost", endless, "worst")
+    if isinstance(algorithm, LUCBPlusPlus):
+        algorithm = with_bounds(
+            algorithm.alpha, algorithm.epsilon, algorithm.delta, algorithm.arms, family, 0, bounds="kt"
+        )
+    if isinstance(algorithm, ModelLUCBPlusPlus):
+        rounds = algorithm.rounds
+        return algorithm._replace(rounds=rounds._replace(confidence=LostBounds(rounds.confidence)))
+    if isinstance(algorithm, CCLUCB):
+        return algorithm._replace(confidence=LostBounds(algorithm.confidence))
+    *first, last = ENDURING
+    able = f"be again for {name}, it can be worst for {', '.join(first)} and {last}"
+    require(isinstance(algorithm, JointLUCB), "on_lost", able, "worst")
+    assert isinstance(algorithm, JointLUCB)
+    return algorithm._replace(evidence=LostEvidence(algorithm.evidence))
