@@ -5,9 +5,11 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 # One more than the cores of the smallest machine: tests in a browser mostly wait.
 JOBS   ?= 3
+# Tests start hundreds of processes, and each would read the source of this package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check hooks browser test test-slow format docs bench audit study compare prompt-choice model-search boosting rivals pictures clean
+.PHONY: help setup demo check hooks browser bytecode test test-slow format docs bench audit study compare prompt-choice model-search boosting rivals pictures clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,7 +36,12 @@ hooks: $(STAMP) ## Run `make check` before each commit from now on
 browser: $(STAMP)
 	@$(BIN)/python tests/support/chromium.py
 
-test: check browser ## Static checks, then all tests that take seconds
+# All workers need the tests as bytecode: it is made once, beside the static checks.
+bytecode: $(STAMP)
+	@$(BIN)/pytest --collect-only -qqq > /dev/null || true # what is wrong with them, the tests say themselves
+
+test: $(STAMP) ## Static checks, then all tests that take seconds
+	@$(MAKE) --no-print-directory --jobs=2 check browser bytecode
 	@$(BIN)/pytest -m 'not slow' -n $(JOBS) --dist worksteal --durations=10
 
 test-slow: $(STAMP) ## The tests that take minutes

@@ -229,7 +229,8 @@ def edges_of_fresh_stumps(data, count):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("question", quick(["edge", "best"], ["edge"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("question", ["edge", "best"])
 def test_claims_about_the_law_of_stumps(question):
     """ "Within epsilon of the top alpha", and "fewer than alpha reach gamma", beside 60 fresh stumps in each round."""
     X, y = make_hastie_10_2(2000, random_state=1)
@@ -264,6 +265,10 @@ def test_a_certificate_speaks():
     assert certificate.edge_at_least == pytest.approx(0.5 * certificate.asked)
     assert certificate.pulls == model.pulls_[3]
     assert certificate.arms >= 1
+
+
+@pytest.mark.slow
+def test_a_certificate_of_the_best_speaks():
     model, _, _ = fitted(question="best", rounds=3)
     assert "of the top 5% of stumps" in model.certificates_[0].statement
     assert model.certificates_[2].within == pytest.approx(0.5 * model.certificates_[2].asked)

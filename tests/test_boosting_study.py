@@ -77,6 +77,7 @@ def test_bins_are_looked_into_where_borders_do_not_have_the_best_threshold():
     assert found.edge == pytest.approx(brute_force(features, signed), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_random_stumps_are_scored_exactly():
     import boosting_passes
     import boosting_rivals
@@ -108,6 +109,7 @@ def test_thresholds_fitted_to_a_few_rows_by_hand():
     assert thresholds[0] == 2.0
 
 
+@pytest.mark.slow
 def test_boosting_repeats_a_plain_adaboost():
     import boosting_data
     import boosting_rivals
@@ -165,6 +167,7 @@ def test_images_come_back_and_test_images_show_other_digits():
     assert set(labels) == {0, 1}
 
 
+@pytest.mark.slow
 def test_filters_on_some_rows_and_by_matrix_products_agree_with_a_plain_sum():
     import boosting_images as study
 

@@ -128,7 +128,7 @@ MOMENTS = (5, 20, 60, 150, 300)
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", ["cc-lucb", "joint-lucb", "lucb++", "kl-lucb"])
+@pytest.mark.parametrize("name", quick(["cc-lucb", "joint-lucb", "lucb++", "kl-lucb"], ["cc-lucb", "joint-lucb"]))
 @pytest.mark.parametrize("law", quick(["uniform", "steps"], ["steps"]))
 def test_all_claims_hold_at_once(name, law):
     runs = 30 if name == "joint-lucb" else 100
@@ -219,7 +219,7 @@ COSTS = {
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("algorithm", ["joint-lucb", "joint-one-phase"])
-@pytest.mark.parametrize("family", COSTS)
+@pytest.mark.parametrize("family", quick(COSTS, ["poisson(2)", "bernoulli"]))
 def test_the_worst_that_a_cost_may_be_is_no_less_than_it_is(family, algorithm):
     wrong, runs = 0, 15
     for seed in range(runs):

@@ -6,6 +6,7 @@ from math import isnan
 
 import numpy as np
 import pytest
+from marks import quick
 from scipy.stats import binom
 
 from topalpha import Search, design, search
@@ -109,7 +110,7 @@ PAIRS = [
 ]
 
 
-#: One pair for each kind of bound and of evidence, with costs for half of them.
+#: One pair for each kind of bound, with costs for half of them; the others have hundreds of runs in ``make test-slow``.
 CHOSEN = [
     ("bernoulli", "cc-lucb"),
     ("low variance", "cc-lucb"),
@@ -117,9 +118,6 @@ CHOSEN = [
     ("poisson costs", "cc-lucb"),
     ("items", "cc-lucb"),
     ("costs in a range", "joint-lucb"),
-    ("low variance", "joint-lucb"),
-    ("gaussian costs", "joint-lucb"),
-    ("exponential costs", "joint-lucb"),
     ("items", "joint-lucb"),
 ]
 
@@ -171,14 +169,14 @@ def race(name, seed, finishing):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", ["cc-lucb", "joint-lucb"])
+@pytest.mark.parametrize("name", quick(["cc-lucb", "joint-lucb"], ["cc-lucb"]))
 def test_outcomes_that_decide_durations_do_no_harm_in_issue_order(name):
     wrong = sum(race(name, seed, finishing=False) for seed in range(RACES))
     assert binom.sf(wrong - 1, RACES, RACE_DELTA) > FALSE_ALARM, f"{wrong} of {RACES}"
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", ["cc-lucb", "joint-lucb"])
+@pytest.mark.parametrize("name", quick(["cc-lucb", "joint-lucb"], ["cc-lucb"]))
 def test_in_finishing_order_the_same_searches_err_far_too_often(name):
     wrong = sum(race(name, seed, finishing=True) for seed in range(RACES))
     assert binom.sf(wrong - 1, RACES, RACE_DELTA) < FALSE_ALARM, f"{wrong} of {RACES}"

@@ -97,6 +97,7 @@ def test_futures_are_released_and_rewards_are_the_same_as_anywhere(cluster, clie
     assert list(search.history.stats[0][: len(candidates)]) == rewards_of(search, calls, candidates)
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_time_and_nothing_else(cluster, workers, client):
     calls, killed = Calls(draw, coin, seed=1), []
 
@@ -142,12 +143,14 @@ def test_failures_come_back_as_they_are(client):
     assert 8 <= len(failures) <= 32
 
 
+@pytest.mark.slow
 def test_a_pull_that_kills_its_worker_is_found(cluster, client, monkeypatch):
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
     with pytest.raises(PullFailed, match="its worker died, and so did others that tried"):
         search_on(client, Calls(draw, lambda mean: os.kill(os.getpid(), signal.SIGKILL), seed=1), width=1)
 
 
+@pytest.mark.slow
 def test_simulated_runs_are_the_same_on_the_cluster(client):
     algorithm, reservoir = design("cc-lucb", 0.2, 0.2, 0.1), Uniform(0.0, 0.95)
     here = simulate(algorithm, reservoir, runs=12, seed=3)

@@ -70,7 +70,7 @@ def test_every_algorithm_runs_the_same_in_every_way_on_bernoulli_rewards(name, o
 # What families answer to rules is compared method by method elsewhere; each pair here takes seconds to compile.
 MATRIX = quick(
     product(NAMES, [name for name in FAMILIES if name != "bernoulli"]),
-    [("cc-lucb", "gaussian"), ("lucb++", "poisson")],
+    [("cc-lucb", "gaussian")],
 )
 
 
@@ -304,7 +304,8 @@ def resident():
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
-@pytest.mark.parametrize("family", quick(["bernoulli", "poisson"], ["bernoulli"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["bernoulli", "poisson"])
 def test_thousands_of_runs_leak_nothing(family):
     model, reservoir, epsilon = FAMILIES[family]
     algorithm = design("cc-lucb", 0.3, 2.0 * epsilon, 0.3, model)

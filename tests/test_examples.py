@@ -15,6 +15,7 @@ from topalpha import StorageError
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 DOCUMENTS = ("start", "tutorial", "choosing", "guarantee", "model_search", "boosting", "figures", "dashboard", "trust")
+LONG = ("tutorial", "model_search", "boosting", "figures")  # their lines take half a minute in all to compile and run
 FEWER_FILES = 12
 TESTED = ("compression", "compression_truth", "folk_rule", "pilots", "prompt_choice", "width")
 
@@ -216,7 +217,7 @@ def check_the_budget(search, X, y):
     assert short.certificate_.statement.endswith("Nothing is proved.")
 
 
-@pytest.mark.parametrize("name", quick(DOCUMENTS, [name for name in DOCUMENTS if name != "model_search"]))
+@pytest.mark.parametrize("name", quick(DOCUMENTS, [name for name in DOCUMENTS if name not in LONG]))
 def test_blocks_of_python_run(name, compression, monkeypatch):
     """In order, in one namespace, with targets as printed. "needs X" in the info string: only where X is installed."""
     kinds = {info for info, _ in fences(name)}
@@ -271,8 +272,9 @@ def test_links_lead_somewhere():
                 assert place in {anchor(title) for title in titles}, target
 
 
-def test_tutorial_on_the_command_line(compression):
-    """The commands of the tutorial, one after another, with a coarse target."""
+@pytest.mark.parametrize("plan", quick([False, True], [False]))
+def test_tutorial_on_the_command_line(compression, plan):
+    """The commands of the tutorial, one after another, with a coarse target; a plan is compiled first."""
     from topalpha.cli import main
 
     target = ["--alpha", "0.3", "--epsilon", "0.2", "--delta", "0.2"]
@@ -282,7 +284,7 @@ def test_tutorial_on_the_command_line(compression):
     for arguments in (
         [*run, "--storage", "pilot.db", "--pulls", "60", "--seed", "1"],
         ["export", "pilot.db", "--csv", "pilot.csv"],
-        ["plan", *target, "--family", "low-variance", "--pilot", "pilot.csv", "--runs", "8"],
+        *([["plan", *target, "--family", "low-variance", "--pilot", "pilot.csv", "--runs", "8"]] if plan else ()),
         [*run, "--storage", "run.db", "--pulls", "20"],
         ["resume", "run.db", "--allow-code", "--progress", "none"],
         ["show", "run.db", "--arms", "5"],

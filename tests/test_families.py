@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from marks import quick
 from scipy import integrate, stats
 
 from topalpha.families import FAMILIES, Bernoulli, Exponential, Gamma, Gaussian, Poisson, parse_family
@@ -609,7 +610,9 @@ def every_answer(family, mean, other, level, later, pulls, tilt, growth, rng, ou
         out[index] = family.sample(mean, rng)
 
 
-@each
+@pytest.mark.parametrize(
+    "family", quick([(one,) for one in EVERY], [(Bernoulli(),), (Poisson(4.0),), (Gamma(0.3, 9.0),)]), ids=str
+)
 def test_compiled_answers_equal_interpreted_ones_bit_for_bit(family):
     numba = pytest.importorskip("numba")
     from topalpha.engine import compile as compiling

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from marks import quick
 
 from topalpha import Search, search
 from topalpha.algorithms import ALGORITHMS, FIELD, design, prior_knowledge
@@ -68,10 +69,14 @@ def test_an_entry_says_what_its_algorithm_is(one):
 BERNOULLI = {algorithm.traits.name: (algorithm, law) for algorithm, law in matrix() if algorithm.family == Bernoulli()}
 
 
-@pytest.mark.parametrize("one", FIELD, ids=lambda one: one.name)
-def test_every_algorithm_runs_the_same_in_every_way(one):
+#: One of each kind; all of them in ``make test-slow``: a loop takes seconds to compile.
+COMPILED = ("cc-lucb-k", "p2", "al-q-ik", "cc-threshold", "ugape", "siri", "likelihood-toss")
+
+
+@pytest.mark.parametrize("name", quick([one.name for one in FIELD], COMPILED))
+def test_every_algorithm_runs_the_same_in_every_way(name):
     """Whoever adds an algorithm need not ask for this."""
-    assert check_algorithm(*BERNOULLI[one.name]).t > 0
+    assert check_algorithm(*BERNOULLI[name]).t > 0
 
 
 def test_there_is_something_of_every_kind():

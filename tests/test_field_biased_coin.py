@@ -119,7 +119,7 @@ def test_a_family_without_such_a_mean_is_refused():
         pytest.param(TwoPoint(-0.5, 0.5, 0.1), Gaussian(1.0), marks=pytest.mark.slow),
         pytest.param(TwoPoint(0.5, 1.5, 0.1), Poisson(3.0), marks=pytest.mark.slow),
         pytest.param(TwoPoint(0.5, 1.5, 0.1), Exponential(3.0), marks=pytest.mark.slow),
-        (TwoPoint(-1.5, -0.5, 0.1), Mirrored(Exponential(3.0))),
+        pytest.param(TwoPoint(-1.5, -0.5, 0.1), Mirrored(Exponential(3.0)), marks=pytest.mark.slow),
     ],
     ids=str,
 )
@@ -127,6 +127,7 @@ def test_every_driver_runs_the_same_likelihood_toss(law, family):
     assert check_algorithm(toss(law.low, law.high, law.probability, 0.1, family), law, seed=3).t > 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("generous", [False, True])
 def test_every_driver_runs_the_same_jhr(generous):
     assert check_algorithm(design("jhr", 0.3, 0.3, 0.1, generous=generous), TwoPoint(0.1, 0.9, 0.4), seed=2).t > 170
@@ -207,7 +208,7 @@ def test_the_exact_law_agrees_with_the_gamblers_ruin():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("case", quick([(case,) for case in CASES], [(CASES[0],), (CASES[2],)]), ids=str)
+@pytest.mark.parametrize("case", quick([(case,) for case in CASES], [(CASES[0],)]), ids=str)
 def test_pulls_and_errors_are_what_they_are_exactly(case):
     low, high, share, delta = case
     right = exact(*case)
@@ -219,6 +220,7 @@ def test_pulls_and_errors_are_what_they_are_exactly(case):
     assert abs(study.pulls.mean() - 1.25 * right.pulls) > 5.0 * study.pulls.std() / math.sqrt(study.runs)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("law", "family"),
@@ -255,6 +257,7 @@ class Sly(NamedTuple):
         return 1.0 if rng.random() < (mean - self.hair) / (1.0 - self.hair) else self.hair
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_rewards_that_are_not_of_the_family_break_it():
     """Why the design says that rewards must be Bernoulli, unlike those of the other algorithms here.
@@ -434,6 +437,7 @@ def test_a_light_coin_passes_as_rarely_as_the_proof_says(mean):
     assert passing(0.5, 0.5 + 0.05, 1.5) > math.exp(-2.0 * 0.5 * 1.5), "with less of a margin it must fail"
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize("rewards", [None, PlusMinus(0.35)], ids=str)
 def test_jhr_errs_at_most_delta(rewards):
@@ -442,6 +446,7 @@ def test_jhr_errs_at_most_delta(rewards):
     assert simulate(right, law, runs=300, seed=4, rewards=rewards).errors.excess(0.2) > FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_jhr_with_levels_far_too_loose_is_found_out():
     law = parse_reservoir(JUST_OVER)
@@ -449,6 +454,7 @@ def test_jhr_with_levels_far_too_loose_is_found_out():
     assert simulate(loose, law, runs=300, seed=4).errors.excess(0.2) < FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_jhr_finds_the_heavy_coin_when_nearly_all_are_heavy():
     """Scouts are then all heavy most of the time, and a guess is lost: but there are ever more guesses."""

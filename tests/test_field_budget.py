@@ -8,6 +8,7 @@ import random
 
 import numpy as np
 import pytest
+from marks import quick
 from scipy.stats import binom, binomtest
 
 from topalpha import Search
@@ -118,7 +119,7 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("case", RUNS)
+@pytest.mark.parametrize("case", quick(RUNS, ["siri", "siri beta 2", "siri beta 3"]))
 def test_every_way_to_run_agrees(case):
     name, options = RUNS[case]
     last = check_algorithm(made(name, 400, **options), RESERVOIR, seed=3)
@@ -320,6 +321,7 @@ def rejects(errors, runs, level):
     return binomtest(errors, runs, level, alternative="greater").pvalue < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_errors_stay_below_the_proved_bound():
     """Mass alpha on top, the rest just too low: the chance to draw no top arm is a part of the bound that is needed."""
@@ -332,6 +334,7 @@ def test_errors_stay_below_the_proved_bound():
     assert rejects(errors, 2000, bound - missed), "without that part the bound would be wrong, and this shows it"
 
 
+@pytest.mark.slow
 def test_the_bound_of_hyperband_by_its_formula():
     """The better of two brackets: its draw, its halvings, and the choice among the last arms of both."""
     algorithm = made("hyperband", 12_000, 0.5)._replace(largest=1)
@@ -356,7 +359,7 @@ def test_the_bound_of_hyperband_by_its_formula():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick(NAMES, ["siri"]))
 def test_errors_fall_as_the_budget_grows(name):
     """The same seeds, four times the pulls each time; the last error is small."""
     reservoir, runs = TwoPoint(0.3, 0.7, 0.1), 150

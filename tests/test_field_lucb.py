@@ -113,7 +113,7 @@ def test_all_drivers_agree(name, options):
     assert check_algorithm(algorithm, UNIT, seed=1).t > algorithm.arms
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick(NAMES, ["cc-lucb-k"]))
 def test_all_drivers_agree_on_ties(name):
     check_algorithm(design(name, 0.3, 0.45, 0.2), Dirac(0.5), seed=4)
     check_algorithm(design(name, 0.3, 0.45, 0.2), Dirac(1.0), seed=4)
@@ -336,7 +336,10 @@ def test_batches_come_when_one_arm_is_left_and_each_is_settled_within_its_share(
         assert [drawn for drawn, _ in refills] == [6, 11, 16, 21, 26, 29]
 
 
-@pytest.mark.parametrize(("name", "options"), [*POOLS[:2], POOLS[4], ("cc-lucb-k", {}), ("cc-lucb-k", {"k": 5})])
+SEVERAL = [("cc-lucb-k", {}), ("cc-lucb-k", {"k": 5})]
+
+
+@pytest.mark.parametrize(("name", "options"), quick([*POOLS[:2], POOLS[4], *SEVERAL], SEVERAL))
 def test_runs_stay_under_the_sure_cap_even_if_all_arms_are_tied(name, options):
     algorithm = design(name, 0.2, 0.3, 0.1, **options)
     pulls = math.ceil(2.0 * (algorithm.confidence.lower_threshold + math.log(10.0)) / 0.3**2)
@@ -451,7 +454,7 @@ STUDIES = [
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("name", "options", "runs"), STUDIES)
+@pytest.mark.parametrize(("name", "options", "runs"), quick(STUDIES, STUDIES[-2:]))
 def test_errors_stay_within_delta_just_over_epsilon(name, options, runs):
     study = simulate(design(name, 0.1, 0.2, 0.2, **options), parse(JUST_OVER), runs=runs, seed=7, workers=1)
     assert excess(study, 0.2) > FALSE_ALARM
@@ -466,7 +469,7 @@ def loosened(name, **options):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick(NAMES, ["cc-lucb-k"]))
 def test_wrong_variants_are_found_out(name):
     """Levels far too loose; and a fifth of the arms."""
     few = design(name, 0.1, 0.2, 0.05)

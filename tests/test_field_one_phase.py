@@ -36,6 +36,7 @@ def test_a_list_without_replacement_is_refused():
         design(NAME, 0.1, 0.1, 0.1, pool=100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reservoir", "alpha", "epsilon"),
     [(NEEDLE, 0.2, 0.2), (Uniform(0.0, 1.0), 0.2, 0.25), (Conditioned(Beta(1.0, 3.0), 0.95), 0.2, 0.2)],
@@ -261,6 +262,7 @@ def test_items_run_out():
     assert max(search.history.pulls) <= 20
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize(("reservoir", "delta"), [(JUST_OVER, 0.2), (JUST_OVER, 0.05), ("two-point(0.796,1,0.1)", 0.2)])
 def test_the_error_is_at_most_delta(reservoir, delta):
@@ -269,6 +271,7 @@ def test_the_error_is_at_most_delta(reservoir, delta):
     assert study.errors.excess(delta) > FALSE_ALARM, study.errors
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize("reservoir", [JUST_OVER, "two-point(0.796,1,0.1)"])
 def test_evidence_that_is_far_too_loose_is_found_out(reservoir):
@@ -277,6 +280,7 @@ def test_evidence_that_is_far_too_loose_is_found_out(reservoir):
     assert study.errors.excess(0.05) < FALSE_ALARM, study.errors
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_a_leader_near_the_top_is_proved_with_far_fewer_pulls():
     mine = simulate(design(NAME, 0.1, 0.2, 1e-4), NEEDLE, runs=100, seed=3)
@@ -288,6 +292,7 @@ def test_a_leader_near_the_top_is_proved_with_far_fewer_pulls():
     assert mine.pulls.mean() > 0.7 * least
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_elsewhere_it_needs_no_more_pulls_than_joint_lucb():
     reservoir = TwoPoint(0.5, 0.65, 0.12)

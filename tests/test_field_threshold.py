@@ -6,6 +6,7 @@ import math
 import random
 
 import pytest
+from marks import quick
 from scipy.stats import binom
 
 from topalpha.algorithms import ALGORITHMS, design, entry, prior_knowledge
@@ -104,6 +105,7 @@ def test_rejected_repetitions_and_several_arms_run_the_same_in_every_way():
     assert last.arms > 2 * algorithm.arms, "no repetition was rejected"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arms", ["fresh", "same"])
 def test_several_attempts_run_the_same_in_every_way(arms):
     weak = design("cc-me", 0.2, 0.4, 0.5, arms=arms)._replace(elimination=Halving(1, 8.0, 0.125))
@@ -143,7 +145,7 @@ PINNED = {
 }
 
 
-@pytest.mark.parametrize(("name", "options", "epsilon"), SMALL)
+@pytest.mark.parametrize(("name", "options", "epsilon"), quick(SMALL, [one for one in SMALL if one[0] == "al-q-ik"]))
 def test_trajectories_are_pinned(name, options, epsilon):
     run = advanced(design(name, 0.3, epsilon / 2, 0.2, **options), Uniform(0.0, 1.0), seed=11)
     assert (run.history.t, run.history.arms, run.recommend()) == PINNED[name, options.get("arms", "")]
@@ -281,6 +283,7 @@ def test_a_run_of_al_q_ik_is_a_whole_number_of_repetitions():
     assert cost < study.pulls.mean() < algorithm.design_pulls() == pytest.approx(2 * cost / 0.9)
 
 
+@pytest.mark.slow
 def test_a_run_of_al_q_iu_is_its_estimation_and_a_whole_number_of_repetitions():
     reservoir = parse(JUST_OVER)
     algorithm = design("al-q-iu", 0.1, 0.2, 0.1)
@@ -293,6 +296,7 @@ def test_a_run_of_al_q_iu_is_its_estimation_and_a_whole_number_of_repetitions():
     assert algorithm.estimation.estimate_cost() < study.pulls.mean() < algorithm.design_pulls()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arms", ["fresh", "same"])
 def test_attempts_of_cc_me_cost_what_is_said_and_draw_fresh_arms_or_none(arms):
     algorithm = design("cc-me", 0.1, 0.3, 0.1, arms=arms)
@@ -311,6 +315,7 @@ def test_attempts_of_cc_me_cost_what_is_said_and_draw_fresh_arms_or_none(arms):
         assert advanced(hopeless, Dirac(0.5), budget=begun).state[1] == attempt
 
 
+@pytest.mark.slow
 def test_one_arm_is_enough_where_nearly_all_are_good():
     algorithm = design("cc-me", 0.999, 0.5, 0.99, arms="same")
     assert algorithm.arms == 1
@@ -318,7 +323,7 @@ def test_one_arm_is_enough_where_nearly_all_are_good():
     assert (run.history.t, run.recommend()) == (algorithm.attempt_final_pulls(1), 0)
 
 
-@pytest.mark.parametrize("name", ["al-q-ik", "al-q-iu"])
+@pytest.mark.parametrize("name", quick(["al-q-ik", "al-q-iu"], ["al-q-ik"]))
 def test_several_arms_are_returned_and_all_are_good(name):
     reservoir = TwoPoint(0.2, 0.8, 0.3)
     algorithm = on(name, reservoir, 0.3, 0.5, 0.1, k=5)
@@ -334,9 +339,12 @@ def test_several_arms_are_returned_and_all_are_good(name):
 # ---- what is proved, on fixed seeds
 
 
+DESIGNS = [*((name, {}) for name in NAMES), ("cc-me", {"arms": "same"})]
+
+
 @pytest.mark.statistical
 @pytest.mark.parametrize("delta", [0.2, 0.05])
-@pytest.mark.parametrize(("name", "options"), [(name, {}) for name in NAMES] + [("cc-me", {"arms": "same"})])
+@pytest.mark.parametrize(("name", "options"), quick(DESIGNS, [("al-q-ik", {})]))
 def test_the_error_is_at_most_delta_just_over_epsilon(name, options, delta):
     reservoir = parse(JUST_OVER)
     study = simulate(on(name, reservoir, 0.1, 0.2, delta, **options), reservoir, runs=300, seed=1)
@@ -354,12 +362,13 @@ def careless(name, **options):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("name", "options"), [(name, {}) for name in NAMES] + [("cc-me", {"arms": "same"})])
+@pytest.mark.parametrize(("name", "options"), quick(DESIGNS, [("al-q-ik", {})]))
 def test_careless_levels_are_found_out(name, options):
     study = simulate(careless(name, **options), parse(JUST_OVER), runs=300, seed=1)
     assert study.errors.excess(0.05) < FALSE_ALARM, study.errors
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_a_weak_elimination_of_cc_me_is_seen_by_its_check():
     """One pull of each arm loses the good ones: without the check that is an error, with it the run goes on."""
@@ -385,6 +394,7 @@ def limits(algorithm, reservoir, runs):
         yield float(run.state[4])
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize(("reservoir", "alpha", "low", "high"), LIMITS)
 def test_the_limit_lies_where_it_must(reservoir, alpha, low, high):
@@ -397,6 +407,7 @@ def test_the_limit_lies_where_it_must(reservoir, alpha, low, high):
     assert len(set(found)) > 25
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_a_limit_without_its_margin_is_wrong():
     algorithm = design("al-q-iu", 0.2, 0.3, 0.2)
@@ -405,6 +416,7 @@ def test_a_limit_without_its_margin_is_wrong():
     assert binom.sf(wrong - 1, 50, 0.1) < FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_a_budget_ends_a_run_between_blocks():
     run = advanced(design("cc-me", 0.1, 0.3, 0.1), Uniform(0.0, 1.0), budget=10)
     first = design("cc-me", 0.1, 0.3, 0.1).attempt_round_pulls(1, 0)
@@ -437,6 +449,7 @@ def test_the_last_test_rests_on_fresh_pulls_alone(name, options):
     assert not search.stopped
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_rewards_inside_the_unit_interval_are_covered_too():
     study = simulate(

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from marks import quick
 
 from topalpha import Pull, Refuted, Session, Task, verify
 from topalpha.core import SUM
@@ -305,7 +306,10 @@ class Interleavings(RuleBasedStateMachine):
             self.folder.cleanup()
 
 
-@pytest.mark.parametrize(("algorithm", "model"), CASES)
+FEW = [("cc-lucb", "low-variance"), ("joint-lucb", "pass-fail"), ("kl-lucb", "range"), ("lucb++", "bernoulli")]
+
+
+@pytest.mark.parametrize(("algorithm", "model"), quick(CASES, FEW))
 def test_nothing_is_lost_or_counted_twice_whatever_the_order(algorithm, model):
     machine = type("Machine", (Interleavings,), {"algorithm": algorithm, "model": model})
     limits = {"stateful_step_count": 40}

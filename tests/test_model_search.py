@@ -422,6 +422,7 @@ def pessimist(estimator, X, y=None):
     return estimator.score(X, y) - 1.0
 
 
+@pytest.mark.slow
 def test_searches_that_read_alike_are_told_apart(tmp_path):
     file = tmp_path / "search.db"
     long = {"mean": list(np.linspace(0.0, 0.1, 30))}, {"mean": list(np.linspace(0.8, 0.9, 30))}

@@ -184,6 +184,7 @@ def test_random_search_is_measured_again_from_seeds_and_table(study):
     assert flat(again | {"first": 0}) == pytest.approx(flat(rows["cancer", search.name] | {"first": 0}))
 
 
+@pytest.mark.slow
 def test_the_first_runs_of_ours_come_out_the_same(study):
     """The figures are those of the present code: after a change of the search run ``make model-search``."""
     by_name = {search.name: search for search in study.cells.SEARCHES}

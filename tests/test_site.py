@@ -51,30 +51,42 @@ WIDE_BLOCK = """() => {
 }"""
 
 
-def build(folder):
-    """The site of this tree, and what the build said."""
+def build(folder, gallery):
+    """The site of this tree, with or without running the gallery's examples, and what the build said."""
     shutil.rmtree(DOCS / "gallery", ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-d", str(folder / "doctrees")]
+    command += ["-D", f"plot_gallery={gallery:d}"]
     environment = {**os.environ, "MPLBACKEND": "agg", "PYTHONPATH": str(ROOT / "src")}
     command += [str(DOCS), str(folder / "site")]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
 
 
-@pytest.fixture(scope="session")
-def site(tmp_path_factory):
+def built(factory, gallery):
     """Built once, by whichever worker comes first: SQLite's lock, unlike a file's existence, ends with its process."""
-    own = tmp_path_factory.getbasetemp()
+    own = factory.getbasetemp()
     folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "documentation"
-    folder.mkdir(exist_ok=True)
+    place, said = folder / f"gallery{gallery:d}", folder / f"said{gallery:d}.txt"
+    place.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(sqlite3.connect(folder / "lock.db", timeout=600)) as lock:
-        lock.execute("BEGIN EXCLUSIVE")
-        said = folder / "said.txt"
+        lock.execute("BEGIN EXCLUSIVE")  # also between the two kinds, which share docs/gallery
         if not said.exists():
-            done = build(folder)
+            done = build(place, gallery)
             said.write_text(f"{done.returncode}\n{done.stdout}{done.stderr}", encoding="utf-8")
     code, _, words = said.read_text(encoding="utf-8").partition("\n")
     assert code == "0", words
-    return folder / "site"
+    return place / "site"
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """All pages; those of the gallery without what their examples print and draw."""
+    return built(tmp_path_factory, gallery=False)
+
+
+@pytest.fixture(scope="session")
+def site_with_gallery(tmp_path_factory):
+    """The site as it is published."""
+    return built(tmp_path_factory, gallery=True)
 
 
 def test_every_page_can_be_reached(site):
@@ -97,6 +109,12 @@ def test_formulas_are_set(site):
 
 def test_pictures_have_words(site):
     assert list(site_checks.silent_pictures(site)) == []
+
+
+@pytest.mark.slow
+def test_with_the_gallery_nothing_is_missing_either(site_with_gallery):
+    for check in ("unreachable", "broken_links", "outside_assets", "silent_pictures"):
+        assert list(getattr(site_checks, check)(site_with_gallery)) == [], check
 
 
 def needs(one):
@@ -160,9 +178,10 @@ def test_every_public_name_is_in_the_reference(site, module):
         assert documented & {f"topalpha{module}.{name}", *same}, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", GALLERY)
-def test_every_example_ran_and_drew(site, script):
-    page = site_checks.pages(site)[f"gallery/{script}.html"]
+def test_every_example_ran_and_drew(site_with_gallery, script):
+    page = site_checks.pages(site_with_gallery)[f"gallery/{script}.html"]
     drawn = [one for one in page.pictures if f"sphx_glr_{script}_" in one["src"] and "thumb" not in one["src"]]
     assert drawn
     assert "Traceback" not in page.text

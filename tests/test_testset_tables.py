@@ -234,7 +234,7 @@ def test_negative_control_a_wrong_delta_is_found_out():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("algorithm", ["cc-lucb", "joint-lucb"])
+@pytest.mark.parametrize("algorithm", quick(["cc-lucb", "joint-lucb"], ["cc-lucb"]))
 def test_choices_from_a_pool_err_no_more_often_than_delta_and_a_shared_order_does(algorithm, monkeypatch):
     """Where the good candidates pass the same examples, one unlucky order for all of them ruins all of them."""
     table, target = twins(), {"alpha": 0.2, "epsilon": 0.1, "endless": True, "algorithm": algorithm}
