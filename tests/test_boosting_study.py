@@ -99,6 +99,7 @@ def test_random_stumps_are_scored_exactly():
     assert edge_of_stump(found, features, signed) == pytest.approx(found.edge, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_thresholds_fitted_to_a_few_rows_by_hand():
     import boosting_passes
 

@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from marks import quick
 from scipy.stats import binomtest
 
 import topalpha.algorithms
@@ -156,7 +157,7 @@ def test_passes_are_the_same_compiled_and_interpreted():
 
 
 @pytest.mark.parametrize("kinds", [2, 4])
-@pytest.mark.parametrize("name", ["cc-threshold", "joint-lucb"])
+@pytest.mark.parametrize("name", quick(["cc-threshold", "joint-lucb"], ["cc-threshold"]))
 def test_searches_are_the_same_compiled_and_interpreted(name, kinds):
     options = {"threshold": 1.0 / kinds + 0.15} if name == "cc-threshold" else {}
     algorithm = design(name, 0.2, 0.1, 0.2, **options)

@@ -82,6 +82,7 @@ def rewards_of(search, calls, candidates):
     return sums
 
 
+@pytest.mark.slow
 def test_futures_are_released_and_rewards_are_the_same_as_anywhere(cluster, client):
     calls = Calls(draw, coin, seed=1)
     largest = [0]

@@ -258,6 +258,7 @@ def test_an_edited_rule_in_another_file_never_runs_stale(tmp_path):
     assert (pulls, hits) == ("[13, 13]", 0)
 
 
+@pytest.mark.slow
 def test_a_class_from_main_compiles_without_the_cache(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(HITS + probe_module(9) + SCRIPT)

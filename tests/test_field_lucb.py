@@ -107,7 +107,7 @@ def test_levels_as_in_the_proofs():
 
 
 # Other options of the same classes; the first of each name runs with the whole field.
-@pytest.mark.parametrize(("name", "options"), quick(VARIANTS, [one for one in VARIANTS if one[0] == "cc-lucb-k"][-1:]))
+@pytest.mark.parametrize(("name", "options"), quick(VARIANTS, []))
 def test_all_drivers_agree(name, options):
     algorithm = design(name, 0.2, 0.35, 0.1, **options)
     assert check_algorithm(algorithm, UNIT, seed=1).t > algorithm.arms
@@ -402,7 +402,7 @@ def test_results_in_any_order_end_in_a_certificate(name, options):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("name", "options"), [one for one in VARIANTS if one[0] != "p2-batched"])
+@pytest.mark.parametrize(("name", "options"), quick([one for one in VARIANTS if one[0] != "p2-batched"], VARIANTS[-1:]))
 def test_claims_hold_at_all_times(name, options):
     algorithm, law = design(name, 0.2, 0.4, 0.1, **options), parse(BETA)
     wrong, said, every = 0, 0, 5 if name == "cc-lucb-streaming" else 40

@@ -183,6 +183,7 @@ def test_it_never_draws_more_arms_than_joint_lucb():
     assert min(drawn) < algorithm.arms
 
 
+@pytest.mark.slow
 def test_with_one_arm_it_is_returned():
     algorithm = design(NAME, 0.9, 0.2, 0.9, delta_u=0.1, challenger_weight=0.8, leader_weight=0.1)
     last = check_algorithm(algorithm, NEEDLE)

@@ -194,6 +194,7 @@ def test_blocks_of_a_run_are_the_schedule():
     assert one.pulls[one.recommend()] == steps[3]
 
 
+@pytest.mark.slow
 def test_winners_of_copies_meet_in_the_final():
     algorithm = design("p3", 0.2, 0.4, 0.1, solver="uniform", copies="corrected")
     one = finished(algorithm, UNIT, 0)
@@ -217,6 +218,7 @@ def test_one_arm_is_pulled_once():
     assert (last.t, one.design_pulls()) == (1, 1.0)
 
 
+@pytest.mark.slow
 def test_ties_go_to_the_arm_drawn_first():
     for way in ("p2-median", "p2-uniform", "p3-uniform"):
         last, _ = interpreted(made(way), Dirac(1.0))

@@ -335,7 +335,7 @@ def test_the_order_of_arrival_within_an_arm_does_not_matter(algorithm, model):
     assert runs[0] == runs[1] == runs[2]
 
 
-@pytest.mark.parametrize(("algorithm", "model"), CASES)
+@pytest.mark.parametrize(("algorithm", "model"), quick(CASES, FEW))
 def test_a_search_that_is_resumed_after_every_reward_is_the_same(algorithm, model, tmp_path):
     whole = Session(a_task(algorithm, model))
     while (pull := whole.ask()) is not None and whole.told < 60:

@@ -37,6 +37,7 @@ def folder(monkeypatch, tmp_path):
         sys.modules.pop(name, None)
 
 
+@pytest.mark.slow
 def test_blocks_of_python_run_and_give_the_figures_of_the_page(folder):
     assert {info for info, _ in FENCES} <= {"", "python", "python needs sklearn"}
     space = {"__name__": "__main__"}
