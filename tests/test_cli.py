@@ -156,7 +156,7 @@ def small_audit(monkeypatch):
     monkeypatch.setattr("topalpha.audit.cells", lambda full: sound)
     monkeypatch.setattr("topalpha.audit.controls", lambda: wrong)
     monkeypatch.setattr("topalpha.audit.replay.matrix", lambda full: pairs)
-    survived = survival.Survival("cc-lucb", 1, 0, kills=1, pulls=900, repeated=1, difference="")
+    survived = survival.Survival("cc-lucb", "threads", 0, kills=1, pulls=900, repeated=1, difference="")
     monkeypatch.setattr("topalpha.audit.survival.survive", lambda *chosen, **more: survived)
     return sound, wrong
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import signal
 import sqlite3
@@ -19,7 +20,7 @@ from marks import quick
 
 from topalpha import PullFailed, Refuted, Session, StorageError, Task, resume, search, verify
 from topalpha.audit import survival
-from topalpha.audit.survival import draw, reward, survive
+from topalpha.audit.survival import WIDTHS, draw, reward, survive
 from topalpha.storage import post, read, store, writer
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and resource limits of POSIX")
@@ -69,10 +70,23 @@ def test_killed_again_and_again_a_search_ends_as_if_nobody_had():
     assert outcome.repeated <= outcome.kills, "one pull is in flight at a time"
 
 
-def test_killed_again_and_again_a_search_in_threads_loses_and_repeats_nothing():
-    outcome = survive(3, seed=0, width=4, algorithm="cc-lucb")
+@pytest.mark.parametrize("how", quick(["threads", "processes", "coroutines"], ["processes"]))
+def test_killed_again_and_again_a_search_with_pulls_in_flight_loses_and_repeats_nothing(how):
+    outcome = survive(3, seed=0, how=how, algorithm="cc-lucb")
     assert (outcome.difference, outcome.kills) == ("", 3)
-    assert outcome.repeated <= 4 * outcome.kills
+    assert outcome.repeated <= WIDTHS[how] * outcome.kills
+
+
+def test_a_process_that_is_left_behind_is_noticed(monkeypatch, tmp_path):
+    left = tmp_path / "left"
+    stays = "import subprocess, sys; stays = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); "
+    stays += f"open({str(left)!r}, 'w').write(str(stays.pid)); "
+    monkeypatch.setattr(survival, "_CHILD", stays + survival._CHILD)
+    monkeypatch.setattr(survival, "_PATIENCE", 5.0)
+    try:
+        assert survive(1, seed=1).difference == "a process goes on, or left one behind that does"
+    finally:
+        os.kill(int(left.read_text()), signal.SIGKILL)
 
 
 def test_rewards_that_wait_in_memory_are_missed(monkeypatch):

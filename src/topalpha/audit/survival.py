@@ -6,6 +6,7 @@ once it was told. Rewards are continuous, so that each of them names its pull.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import subprocess
@@ -22,9 +23,9 @@ from topalpha.ask_tell import Pull
 from topalpha.certificate import Certificate
 from topalpha.drafts import writable
 from topalpha.execution import Calls
-from topalpha.practice import resume, search
+from topalpha.practice import aresume, asearch, resume, search
 from topalpha.storage import Recording, holds, read
-from topalpha.validate import whole
+from topalpha.validate import choice, whole
 from topalpha.verification import Refuted, verify
 
 #: What is looked for: about a thousand pulls, of half a millisecond each.
@@ -33,7 +34,10 @@ TARGET: dict[str, Any] = {"alpha": 0.1, "epsilon": 0.07, "delta": 0.05}
 #: Every so many kills one comes while the process still starts, or replays.
 EARLY = 4
 
-_CHILD = "import sys; from topalpha.audit.survival import work; work(*sys.argv[1:4], *map(int, sys.argv[4:]))"
+#: How pulls are evaluated, and how many are in flight at once.
+WIDTHS = {"one by one": 1, "threads": 4, "processes": 2, "coroutines": 4}
+
+_CHILD = "import sys; from topalpha.audit.survival import work; work(*sys.argv[1:5], int(sys.argv[5]))"
 _PATIENCE = 60.0
 
 
@@ -43,8 +47,8 @@ class Survival:
 
     Attributes
     ----------
-    algorithm, width, seed
-        The search: its algorithm, how many pulls were in flight at once (1: one after another), its seed.
+    algorithm, how, seed
+        The search: its algorithm, how its pulls were evaluated (one by one, in threads, ...), its seed.
     kills, pulls, repeated
         Processes that were killed, rewards that counted, and evaluations that were started more than once.
     difference
@@ -52,12 +56,12 @@ class Survival:
 
     Examples
     --------
-    >>> Survival("cc-lucb", 1, 0, kills=3, pulls=900, repeated=2, difference="").survived
+    >>> Survival("cc-lucb", "threads", 0, kills=3, pulls=900, repeated=2, difference="").survived
     True
     """
 
     algorithm: str
-    width: int
+    how: str
     seed: int
     kills: int
     pulls: int
@@ -75,13 +79,14 @@ class Survival:
 
 
 def survive(
-    kills: int, seed: int = 0, *, width: int = 1, algorithm: str = "joint-lucb", folder: str | None = None
+    kills: int, seed: int = 0, *, how: str = "one by one", algorithm: str = "joint-lucb", folder: str | None = None
 ) -> Survival:
     """Start a search in a process of its own, kill it so many times with SIGKILL, and compare what comes out.
 
     A reward that was told before a kill must be on disk after it and must not be evaluated again. One pull at a time,
-    the record and the certificate must be those of a search that nobody killed, to the last bit. In threads, the search
-    must stop, its certificate must verify, and each reward must be the one that seed, arm and number of the pull give.
+    the record and the certificate must be those of a search that nobody killed, to the last bit. With several pulls in
+    flight the search must stop, its certificate must verify, and each reward must be the one that seed, arm and number
+    of the pull give. Nothing that a process started may outlive it.
 
     Parameters
     ----------
@@ -89,8 +94,8 @@ def survive(
         How many, at random moments; at most some hundreds, for each must find something left to do.
     seed
         Of the search and of those moments.
-    width
-        How many pulls are in flight at once, in threads if more than one.
+    how
+        How pulls are evaluated: ``one by one``, or several at once in ``threads``, ``processes`` or ``coroutines``.
     algorithm
         Which.
     folder
@@ -102,15 +107,15 @@ def survive(
     ''
     """
     whole("kills", kills, 0)
-    whole("width", width)
+    choice("how", how, WIDTHS)
     with tempfile.TemporaryDirectory() as temporary:
-        ordeal = _Ordeal(Path(folder or temporary), seed, width, algorithm)
+        ordeal = _Ordeal(Path(folder or temporary), seed, how, algorithm)
         try:
             ordeal.undergo(kills)
             ordeal.compare()
         except _Amiss as error:
             ordeal.difference = str(error)
-        return Survival(algorithm, width, seed, ordeal.kills, ordeal.progress, len(ordeal.repeated), ordeal.difference)
+        return Survival(algorithm, how, seed, ordeal.kills, ordeal.progress, len(ordeal.repeated), ordeal.difference)
 
 
 def draw(rng: Generator) -> dict[str, float]:
@@ -123,31 +128,55 @@ def reward(candidate: dict[str, float], rng: Generator) -> float:
     return float(rng.random() ** (1.0 / candidate["mean"] - 1.0))
 
 
-def work(path: str, diary: str, algorithm: str, seed: int, width: int) -> None:
-    """What the process that is killed does: begin or go on with the search, and keep a diary."""
-    descriptor = os.open(diary, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+@dataclass(frozen=True)
+class _Diary:
+    """Evaluates pulls, and notes what it does in a file; it can be sent to other processes."""
 
-    def note(what: str, value: float) -> None:
+    path: str
+
+    def note(self, what: str, value: float) -> None:
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.write(descriptor, f"{what} {value.hex()}\n".encode())
+        os.close(descriptor)
 
-    def pull(candidate: dict[str, float], rng: Generator) -> float:
+    def begin(self, candidate: dict[str, float], rng: Generator) -> tuple[float, float]:
+        """The reward, and how many seconds it takes."""
         value = reward(candidate, rng)
-        note("start", value)
-        time.sleep(1e-3 * (1e6 * value % 1.0))
+        self.note("start", value)
+        return value, 1e-3 * (1e6 * value % 1.0)
+
+    def pull(self, candidate: dict[str, float], rng: Generator) -> float:
+        value, seconds = self.begin(candidate, rng)
+        time.sleep(seconds)
         return value
 
-    def told(candidate: dict[str, float], value: float) -> float:
-        note("told", value)
+    async def apull(self, candidate: dict[str, float], rng: Generator) -> float:
+        value, seconds = self.begin(candidate, rng)
+        await asyncio.sleep(seconds)
+        return value
+
+    def told(self, candidate: dict[str, float], value: float) -> float:
+        """The cost of a pull is asked for as soon as its reward was told."""
+        self.note("told", value)
         return 0.0
 
-    # The cost of a pull is asked for as soon as its reward was told.
-    how: dict[str, Any] = {"cost_of": told, "progress": "none"}
-    if width > 1:
-        how |= {"executor": "threads", "workers": width}
+
+def work(path: str, diary: str, algorithm: str, how: str, seed: int) -> None:
+    """What the process that is killed does: begin or go on with the search, and keep a diary."""
+    keeper = _Diary(diary)
+    settings: dict[str, Any] = {"cost_of": keeper.told, "progress": "none"}
+    new = {**TARGET, "algorithm": algorithm, "seed": seed, "storage": path}
+    if how == "coroutines":
+        settings["width"] = WIDTHS[how]
+        begun = aresume(path, draw, keeper.apull, **settings) if holds(path) else None
+        asyncio.run(begun or asearch(draw, keeper.apull, **new, **settings))
+        return
+    if how != "one by one":
+        settings |= {"executor": how, "workers": WIDTHS[how]}
     if holds(path):
-        resume(path, draw, pull, **how)
+        resume(path, draw, keeper.pull, **settings)
     else:
-        search(draw, pull, **TARGET, algorithm=algorithm, seed=seed, storage=path, **how)
+        search(draw, keeper.pull, **new, **settings)
 
 
 class _Amiss(Exception):
@@ -157,10 +186,10 @@ class _Amiss(Exception):
 class _Ordeal:
     """One search, the processes that work on it, and what is known of them."""
 
-    def __init__(self, folder: Path, seed: int, width: int, algorithm: str) -> None:
+    def __init__(self, folder: Path, seed: int, how: str, algorithm: str) -> None:
         self.path, self.alone = folder / "killed.db", folder / "alone.db"
         self.diary = writable("folder", folder / "diary")
-        self.seed, self.width, self.algorithm = seed, width, algorithm
+        self.seed, self.how, self.algorithm = seed, how, algorithm
         self.difference = ""
         self.kills = 0
         #: Rewards on disk after the last kill, those acknowledged, and evaluations begun, once or more often.
@@ -186,17 +215,23 @@ class _Ordeal:
 
     def _life(self, kills: int) -> bool:
         """One process; whether it got through."""
-        arguments = [str(self.path), str(self.diary), self.algorithm, str(self.seed), str(self.width)]
+        arguments = [str(self.path), str(self.diary), self.algorithm, self.how, str(self.seed)]
         process = subprocess.Popen([sys.executable, "-c", _CHILD, *arguments], stderr=subprocess.PIPE)
         try:
             if self.kills < kills:
                 self._wait(process, kills)
                 process.kill()
+            # All that it started has the same end of this pipe: it is closed when the last of them is gone.
             _, errors = process.communicate(timeout=_PATIENCE)
+        except subprocess.TimeoutExpired as error:
+            raise _Amiss("a process goes on, or left one behind that does") from error
         finally:
             process.kill()
             process.wait()
-        if errors:
+            assert process.stderr is not None
+            process.stderr.close()
+        # Python's own helper says of a process that was killed what it cleared away.
+        if errors and process.returncode >= 0:
             raise _Amiss(f"a process failed: {errors.decode(errors='replace').strip().splitlines()[-1]}")
         return process.returncode == 0
 
@@ -248,7 +283,7 @@ class _Ordeal:
         if not verified.proved:
             raise _Amiss(f"the search ended because of {verified.reason!r}")
         self._rewards(killed)
-        if self.width > 1:
+        if self.how != "one by one":
             return
         for part in ("config", "status", "arms", "asks", "waits", "tells"):
             if getattr(killed, part) != getattr(alone, part):

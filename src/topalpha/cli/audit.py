@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from topalpha.audit import Equality, Judgement
     from topalpha.audit.survival import Survival
 
-# How often a search is killed: one pull at a time, and four at a time.
+# How often a search is killed, for each way to evaluate pulls.
 _KILLS, _MORE_KILLS = 3, 25
 
 
@@ -38,7 +38,7 @@ def audit(full: bool, runs: int, seed: int, workers: int | None, json_target: st
     with delivery(json_target) as deliver:
         from topalpha.audit import FALSE_ALARM, cells, controls, equality, judge
         from topalpha.audit.replay import matrix
-        from topalpha.audit.survival import survive
+        from topalpha.audit.survival import WIDTHS, survive
 
         tested = [*cells(full), *controls()]
         guaranteed = sum(not cell.control for cell in tested)
@@ -46,16 +46,15 @@ def audit(full: bool, runs: int, seed: int, workers: int | None, json_target: st
         judgements: list[Judgement] = []
         equalities: list[Equality] = []
         survivals: list[Survival] = []
-        widths = (1, 4)
-        with progress(len(tested) + len(pairs) + len(widths), "audit") as advance:
+        with progress(len(tested) + len(pairs) + len(WIDTHS), "audit") as advance:
             for cell in tested:
                 judgements.append(judge(cell, runs, seed, workers))
                 advance(1)
             for algorithm, reservoir in pairs:
                 equalities.extend(equality(algorithm, reservoir, one) for one in range(seed, seed + (5 if full else 1)))
                 advance(1)
-            for width in widths:
-                survivals.append(survive(_MORE_KILLS if full else _KILLS, seed, width=width))
+            for how in WIDTHS:
+                survivals.append(survive(_MORE_KILLS if full else _KILLS, seed, how=how))
                 advance(1)
         passed = all(one.as_expected for one in judgements) and all(one.identical for one in equalities)
         passed = passed and all(one.survived for one in survivals)
@@ -101,7 +100,7 @@ def show(
             "nothing lost, nothing counted twice" if survival.survived else f"[red]{escape(survival.difference)}[/red]"
         )
         page.print(
-            f"Searches killed {survival.kills} times, {survival.width} pulls at a time: {survival.pulls:,} pulls, "
+            f"A search killed {survival.kills} times, {survival.how}: {survival.pulls:,} pulls, "
             f"{survival.repeated} of them in flight and evaluated again; {fate}."
         )
     page.print(
