@@ -274,11 +274,11 @@ def test_rivals_are_those_who_win_by_more_than_noise(rows):
 
 def test_the_command_writes_tables_and_pictures(tmp_path):
     folder = tmp_path / "study"
-    arguments = ["compare", "--algorithm", "cc-lucb:draw_share=0.5", "--algorithm", "lucb++", "--reservoir", LAW]
+    arguments = ["compare", "--algorithm", "cc-lucb:bounds=kt", "--algorithm", "lucb++", "--reservoir", LAW]
     arguments += ["--alpha", 0.3, "--epsilon", 0.3, "--delta", 0.2, "--delta", 0.1, "--runs", 10, "--output", folder]
     found = call(*arguments)
     assert found.exit_code == 0, found.output
-    assert "cc-lucb (draw_share=0.5)" in found.output
+    assert "cc-lucb (bounds=kt)" in found.output
     assert "lower bound, Theorem 1: void" in found.output
     names = {file.name for file in folder.iterdir()}
     assert names >= {CONFIGURATION, CELLS, "table.csv", "table.json", "pulls-against-delta.png", "pulls-per-arm.png"}

@@ -357,8 +357,8 @@ def same(one, other) -> None:
 def test_an_executor_of_threads_changes_nothing(workers):
     algorithm, steps = design("lucb++", *TARGET), []
     with ThreadPoolExecutor(2) as pool:
-        spread = simulate(algorithm, LAW, 11, 5, workers, progress=steps.append, executor=pool)
-    same(spread, simulate(algorithm, LAW, 11, 5))
+        spread = simulate(algorithm, LAW, 11, 5, workers, Thirds(0.5), steps.append, executor=pool)
+    same(spread, simulate(algorithm, LAW, 11, 5, rewards=Thirds(0.5)))
     assert sum(steps) == 11
     assert workers is None or len(steps) == min(workers, 11)
 

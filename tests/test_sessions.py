@@ -65,15 +65,15 @@ def apart_from_notes(certificate):
 
 
 def test_killed_again_and_again_a_search_ends_as_if_nobody_had():
-    outcome = survive(3, seed=0)
-    assert (outcome.difference, outcome.kills) == ("", 3)
+    outcome = survive(5, seed=0)
+    assert (outcome.difference, outcome.kills) == ("", 5)
     assert outcome.repeated <= outcome.kills, "one pull is in flight at a time"
 
 
-@pytest.mark.parametrize("how", quick(["threads", "processes", "coroutines"], ["processes"]))
+@pytest.mark.parametrize("how", quick(["threads", "processes", "coroutines"], ["threads", "processes"]))
 def test_killed_again_and_again_a_search_with_pulls_in_flight_loses_and_repeats_nothing(how):
-    outcome = survive(3, seed=0, how=how, algorithm="cc-lucb")
-    assert (outcome.difference, outcome.kills) == ("", 3)
+    outcome = survive(5, seed=0, how=how, algorithm="cc-lucb")
+    assert (outcome.difference, outcome.kills) == ("", 5)
     assert outcome.repeated <= WIDTHS[how] * outcome.kills
 
 
@@ -362,7 +362,7 @@ class Child:
 
 
 @pytest.mark.parametrize("how", [{}, THREADS], ids=["one by one", "threads"])
-@pytest.mark.parametrize("pulls", quick([60, 75], [75]))
+@pytest.mark.parametrize("pulls", [60, 75])
 def test_control_c_gives_a_certificate_and_the_search_goes_on_later(path, whole, how, pulls):
     with Child(path, 0.002, **how) as child:
         child.wait_for(pulls)
