@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from marks import quick
 
 ROOT = Path(__file__).parent.parent
 FOLDER, PAGE = ROOT / "docs" / "boosting", ROOT / "docs" / "boosting.md"
@@ -372,6 +371,7 @@ def test_both_exact_searches_take_the_same_rounds():
     assert (one.rounds, one.accuracy, one.looked) == (other.rounds, other.accuracy, other.looked)
 
 
+@pytest.mark.slow
 def test_values_looked_at_are_counted_alike():
     """What the rounds read to choose stumps: no preparations, and not the value a row that AdaBoost's step reads."""
     import boosting_data
@@ -441,13 +441,15 @@ SCRIPTS = (
 )
 
 
-@pytest.mark.parametrize("script", quick(SCRIPTS, ["studies/boosting.py"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("script", SCRIPTS)
 def test_scripts_refuse_what_they_do_not_know(script):
     found = subprocess.run([sys.executable, ROOT / script, "--wrong"], capture_output=True, text=True, check=False)
     assert found.returncode == 2
     assert found.stderr.strip().splitlines()[-1].endswith("error: unrecognized arguments: --wrong")
 
 
+@pytest.mark.slow
 def test_benchmarks_say_which_parts_there_are():
     script = str(ROOT / "benchmarks" / "run.py")
     found = subprocess.run([sys.executable, script, "nope"], capture_output=True, text=True, check=False)

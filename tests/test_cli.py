@@ -221,6 +221,7 @@ def test_demo_ends_in_a_statement():
         assert word in output
 
 
+@pytest.mark.slow
 def test_demo_does_not_need_the_compiler():
     code = (
         "import sys; from topalpha.cli import main; main(['demo', '--json', '-'], standalone_mode=False);"

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from marks import quick
 
 from topalpha import design, simulate
 from topalpha.algorithms import ALGORITHMS, entry
@@ -272,13 +273,14 @@ def test_rivals_are_those_who_win_by_more_than_noise(rows):
     assert rivals(rows, ["cc-lucb"]) == []
 
 
-def test_the_command_writes_tables_and_pictures(tmp_path):
+@pytest.mark.parametrize("option", quick(["draw_share=0.5", "bounds=kt"], ["draw_share=0.5"]))
+def test_the_command_writes_tables_and_pictures(tmp_path, option):
     folder = tmp_path / "study"
-    arguments = ["compare", "--algorithm", "cc-lucb:bounds=kt", "--algorithm", "lucb++", "--reservoir", LAW]
+    arguments = ["compare", "--algorithm", f"cc-lucb:{option}", "--algorithm", "lucb++", "--reservoir", LAW]
     arguments += ["--alpha", 0.3, "--epsilon", 0.3, "--delta", 0.2, "--delta", 0.1, "--runs", 10, "--output", folder]
     found = call(*arguments)
     assert found.exit_code == 0, found.output
-    assert "cc-lucb (bounds=kt)" in found.output
+    assert f"cc-lucb ({option})" in found.output
     assert "lower bound, Theorem 1: void" in found.output
     names = {file.name for file in folder.iterdir()}
     assert names >= {CONFIGURATION, CELLS, "table.csv", "table.json", "pulls-against-delta.png", "pulls-per-arm.png"}

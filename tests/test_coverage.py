@@ -112,11 +112,9 @@ PAIRS = [
 
 #: One pair for each kind of bound, with costs for half of them; the others have hundreds of runs in ``make test-slow``.
 CHOSEN = [
-    ("bernoulli", "cc-lucb"),
     ("low variance", "cc-lucb"),
     ("normal costs", "cc-lucb"),
     ("poisson costs", "cc-lucb"),
-    ("items", "cc-lucb"),
     ("costs in a range", "joint-lucb"),
     ("items", "joint-lucb"),
 ]

@@ -310,6 +310,7 @@ def best_possible(low, high, share, delta, horizon, beyond):
     return above
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [(0.05, 0.2, 0.4, 0.2), *(pytest.param(one, marks=pytest.mark.slow) for one in MORE_CASES)]
 )

@@ -359,7 +359,8 @@ def test_the_bound_of_hyperband_by_its_formula():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", quick(NAMES, ["siri"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
 def test_errors_fall_as_the_budget_grows(name):
     """The same seeds, four times the pulls each time; the last error is small."""
     reservoir, runs = TwoPoint(0.3, 0.7, 0.1), 150

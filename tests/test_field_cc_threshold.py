@@ -240,6 +240,7 @@ def test_a_wrong_no_is_as_rare_as_promised():
     assert too_many(int(np.sum(answers(few, law.sample, 400)[:, 0] < 0)), 400, 0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_told_the_quantile_it_is_correct():
     for law, target in ((TwoPoint(0.4, 0.604, 0.1), (0.1, 0.2, 0.2)), (Uniform(0.0, 1.0), (0.1, 0.1, 0.1))):

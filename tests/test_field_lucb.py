@@ -113,7 +113,8 @@ def test_all_drivers_agree(name, options):
     assert check_algorithm(algorithm, UNIT, seed=1).t > algorithm.arms
 
 
-@pytest.mark.parametrize("name", quick(NAMES, ["cc-lucb-k"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
 def test_all_drivers_agree_on_ties(name):
     check_algorithm(design(name, 0.3, 0.45, 0.2), Dirac(0.5), seed=4)
     check_algorithm(design(name, 0.3, 0.45, 0.2), Dirac(1.0), seed=4)

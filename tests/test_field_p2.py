@@ -176,7 +176,8 @@ def test_pulls_of_the_paper_s_constants():
     assert one.design_pulls() == design("p3", 0.1, 0.2, 0.1).design_pulls()
 
 
-@pytest.mark.parametrize("name", quick(NAMES, ["p2"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
 def test_the_median_schedule_at_full_size(name):
     algorithm = design(name, 0.1, 0.1, 0.1)
     study = simulate(algorithm, UNIT, runs=20, seed=2)
@@ -278,6 +279,7 @@ def test_pulls_in_flight_change_nothing(way):
     assert wide.result.pulls == plain.result.pulls == algorithm.design_pulls()
 
 
+@pytest.mark.slow
 def test_kqp_1_selects_k_different_arms():
     algorithm = design("kqp-1", 0.2, 0.3, 0.1, k=4, solver="uniform", copies="corrected")
     assert isinstance(algorithm, Selector)
@@ -472,6 +474,11 @@ def test_far_too_few_pulls_fail(case):
 def test_too_few_arms_fail():
     right = design("p2", 0.1, 0.2, 0.2)
     assert not passes(simulate(right._replace(arms=right.arms // 4), ADVERSE, runs=200, seed=1), 0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+def test_too_few_arms_in_each_copy_fail():
     copies = design("p3", 0.1, 0.2, 0.2, copies="corrected")
     wrong = copies._replace(arms_each=2, arms=2 * copies.copies.number)
     assert not passes(simulate(wrong, ADVERSE, runs=200, seed=1), 0.2)

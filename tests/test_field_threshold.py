@@ -18,6 +18,7 @@ from topalpha.audit.worlds import Thirds
 from topalpha.core import BlockAlgorithm, Selector
 from topalpha.elimination import ALIVE
 from topalpha.engine import OUT_OF_ARMS, Run
+from topalpha.engine.interpreted import InterpretedRun
 from topalpha.families import Gaussian, PassFail
 from topalpha.reservoirs import Dirac, Discrete, TwoPoint, Uniform, parse
 from topalpha.simulation import simulate
@@ -43,9 +44,9 @@ def on(name, reservoir, alpha, epsilon, delta, **options):
     return design(name, alpha, epsilon, delta, **options, **prior_knowledge(name, reservoir, alpha, epsilon))
 
 
-def advanced(algorithm, reservoir, seed=0, budget=2**62):
-    """A compiled run up to a budget of pulls, with the sums of blocks drawn at once."""
-    run, source = Run(algorithm), streams(run_seed(seed, 0))
+def advanced(algorithm, reservoir, seed=0, budget=2**62, driver=Run):
+    """A run up to a budget of pulls, with the sums of blocks drawn at once."""
+    run, source = driver(algorithm), streams(run_seed(seed, 0))
     run.add_arms(reservoir.sample(algorithm.arms, source.arms))
     while run.advance(source.rules, source.rewards, budget) == OUT_OF_ARMS:
         run.add_arms(reservoir.sample(run.history.arms, source.arms))
@@ -99,6 +100,7 @@ def test_they_run_the_same_in_every_way(name, options, epsilon):
     assert check_algorithm(design(name, 0.5, epsilon, 0.5, **options), Uniform(0.0, 1.0), seed=1).t > 500
 
 
+@pytest.mark.slow
 def test_rejected_repetitions_and_several_arms_run_the_same_in_every_way():
     algorithm = design("al-q-ik", 0.5, 1.0, 0.5, threshold=1.4, k=2)  # accepts at 0.55 and more
     last = check_algorithm(algorithm, Uniform(0.0, 0.6), seed=3)
@@ -146,8 +148,9 @@ PINNED = {
 
 
 @pytest.mark.parametrize(("name", "options", "epsilon"), SMALL)
-def test_trajectories_are_pinned(name, options, epsilon):
-    run = advanced(design(name, 0.3, epsilon / 2, 0.2, **options), Uniform(0.0, 1.0), seed=11)
+@pytest.mark.parametrize("driver", quick([InterpretedRun, Run], [InterpretedRun]))
+def test_trajectories_are_pinned(name, options, epsilon, driver):
+    run = advanced(design(name, 0.3, epsilon / 2, 0.2, **options), Uniform(0.0, 1.0), seed=11, driver=driver)
     assert (run.history.t, run.history.arms, run.recommend()) == PINNED[name, options.get("arms", "")]
 
 

@@ -306,7 +306,7 @@ class Interleavings(RuleBasedStateMachine):
             self.folder.cleanup()
 
 
-FEW = [("cc-lucb", "low-variance"), ("joint-lucb", "pass-fail"), ("kl-lucb", "range"), ("lucb++", "bernoulli")]
+FEW = [("cc-lucb", "low-variance"), ("joint-lucb", "pass-fail")]
 
 
 @pytest.mark.parametrize(("algorithm", "model"), quick(CASES, FEW))

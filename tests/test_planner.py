@@ -355,7 +355,7 @@ def same(one, other) -> None:
 
 @pytest.mark.parametrize("workers", [None, 1, 3, 50])
 def test_an_executor_of_threads_changes_nothing(workers):
-    algorithm, steps = design("lucb++", *TARGET), []
+    algorithm, steps = design("cc-lucb", *TARGET), []
     with ThreadPoolExecutor(2) as pool:
         spread = simulate(algorithm, LAW, 11, 5, workers, Thirds(0.5), steps.append, executor=pool)
     same(spread, simulate(algorithm, LAW, 11, 5, rewards=Thirds(0.5)))
@@ -366,7 +366,7 @@ def test_an_executor_of_threads_changes_nothing(workers):
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("method", sorted({"spawn", "fork"} & set(multiprocessing.get_all_start_methods())))
 def test_an_executor_of_processes_changes_nothing(method):
-    algorithm = design("lucb++", *TARGET)
+    algorithm = design("cc-lucb", *TARGET)
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:
         spread = simulate(algorithm, LAW, 9, 5, 2, Thirds(0.5), executor=pool)
     same(spread, simulate(algorithm, LAW, 9, 5, rewards=Thirds(0.5)))

@@ -112,6 +112,12 @@ def finished(tmp_path_factory):
     return path, result, html(path)
 
 
+@pytest.fixture
+def words_only(monkeypatch):
+    """For tests of what a report says: its pictures, which have tests of their own, take most of the time."""
+    monkeypatch.setattr("topalpha.report.pictures.pictures", lambda contents: [])
+
+
 def test_a_report_says_what_the_certificate_says(finished):
     path, result, text = finished
     page, certificate = self_contained(text), result.certificate
@@ -175,6 +181,7 @@ def test_the_same_file_gives_the_same_page(finished, tmp_path):
     assert target.read_text(encoding="utf-8") == text
 
 
+@pytest.mark.usefixtures("words_only")
 def test_arms_that_are_left_out_are_counted(finished):
     path, result, whole = finished
     text = html(path, arms=3)
@@ -218,6 +225,7 @@ class Trap:
         return os.makedirs, (self.path, 0o777, True)
 
 
+@pytest.mark.usefixtures("words_only")
 def test_no_pickle_is_loaded(path, tmp_path):
     trap = tmp_path / "sprung"
     search(lambda rng: Trap(str(trap)), lambda one, rng: float(rng.random() < 0.5), **EASY, storage=path, pickle=True)
@@ -232,6 +240,7 @@ def test_no_pickle_is_loaded(path, tmp_path):
     assert trap.exists(), "the trap works"
 
 
+@pytest.mark.usefixtures("words_only")
 def test_a_pickled_candidate_of_a_search_that_has_not_ended_is_not_shown(path, tmp_path):
     with Session.start(Task(0.3, 0.3, 0.2), path, pickle=True) as session:
         for pull in session.ask_many(5):
@@ -245,6 +254,7 @@ def test_a_pickled_candidate_of_a_search_that_has_not_ended_is_not_shown(path, t
 # How it stands
 
 
+@pytest.mark.usefixtures("words_only")
 def test_an_early_end_says_why_and_what_is_weaker(path):
     result = search(draw, reward, **EASY, algorithm="cc-lucb", storage=path, pulls=150)
     page = self_contained(html(path))
@@ -259,6 +269,7 @@ def test_an_early_end_says_why_and_what_is_weaker(path):
     assert headline(gather(path)) == "What was asked for is proved."
 
 
+@pytest.mark.usefixtures("words_only")
 def test_a_search_that_has_not_ended_is_reported_as_it_stands(path):
     begun, go_on = threading.Event(), threading.Event()
     count = 0
@@ -290,6 +301,7 @@ def test_a_search_that_has_not_ended_is_reported_as_it_stands(path):
     assert listing(path)[0].status == "stopped"
 
 
+@pytest.mark.usefixtures("words_only")
 def test_a_paused_search_and_one_without_a_reward_say_so(path):
     with Session.start(Task(0.3, 0.3, 0.2), path) as session:
         page = self_contained(text := html(path))
@@ -319,6 +331,7 @@ def test_a_certificate_that_the_record_does_not_bear_out_is_refused(finished, tm
 # Words
 
 
+@pytest.mark.usefixtures("words_only")
 def test_the_meaning_is_in_the_units_and_the_pool_of_the_task(path):
     found = select(list(range(6)), range(40), lambda one, example: (one + example) % 6 < one, epsilon=0.2, storage=path)
     contents = gather(path)
@@ -364,11 +377,13 @@ def test_all_that_were_chosen_are_told(path, minimise):
     assert "each of the chosen arms is" in page.text
 
 
+@pytest.mark.usefixtures("words_only")
 def test_a_huge_candidate_is_shown_in_part_everywhere(path):
     search(lambda rng: "x" * 20_000, lambda one, rng: float(rng.random() < 0.5), **EASY, storage=path, pulls=30)
     assert max(map(len, re.findall("x+", html(path)))) <= 400
 
 
+@pytest.mark.usefixtures("words_only")
 def test_where_nothing_is_proved_no_claim_is_told_of(path):
     found = search(draw, reward, **EASY, storage=path, pulls=1)
     assert not found.certificate.claims

@@ -89,24 +89,29 @@ def site_with_gallery(tmp_path_factory):
     return built(tmp_path_factory, gallery=True)
 
 
+@pytest.mark.slow
 def test_every_page_can_be_reached(site):
     assert len(site_checks.pages(site)) > 40
     assert list(site_checks.unreachable(site)) == []
 
 
+@pytest.mark.slow
 def test_links_and_anchors_lead_somewhere(site):
     assert list(site_checks.broken_links(site)) == []
 
 
+@pytest.mark.slow
 def test_nothing_comes_from_outside(site):
     assert list(site_checks.outside_assets(site)) == []
 
 
+@pytest.mark.slow
 def test_formulas_are_set(site):
     assert site_checks.pages(site)["proofs.html"].formulas > 1000
     assert list(site_checks.unset_formulas(site, DOCS)) == []
 
 
+@pytest.mark.slow
 def test_pictures_have_words(site):
     assert list(site_checks.silent_pictures(site)) == []
 
@@ -150,6 +155,7 @@ def led_to(site, link):
     return page, title[1].partition(".")[0]
 
 
+@pytest.mark.slow
 def test_table_of_algorithms_is_the_registry(site):
     text = site_checks.pages(site)["algorithms.html"].text
     rows = {}
@@ -169,6 +175,7 @@ def test_table_of_algorithms_is_the_registry(site):
         assert [led_to(site, link) for link in links] == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", MODULES)
 def test_every_public_name_is_in_the_reference(site, module):
     documented = set().union(*(page.ids for place, page in site_checks.pages(site).items() if place.startswith("api/")))
@@ -191,6 +198,7 @@ def test_the_gallery_is_large_enough():
     assert len(GALLERY) >= 6
 
 
+@pytest.mark.slow
 def test_blocks_that_need_a_package_are_shown_as_python(site):
     for name in ("boosting", "figures", "prompt_choice"):
         blocks = re.findall(
@@ -203,6 +211,7 @@ def test_blocks_that_need_a_package_are_shown_as_python(site):
             assert any(re.search(rf"<span class=\"(?:k|kn|n)\">{word}</span>", line) for line in shown), word
 
 
+@pytest.mark.slow
 def test_files_outside_docs_are_pages(site):
     shown = "".join(site_checks.pages(site)["project/contributing.html"].prose)
     assert "A new family" in shown
@@ -223,6 +232,7 @@ def browser():
         opened.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", quick(["some", "all"], ["some"]))
 def test_in_a_browser_nothing_is_fetched_and_all_can_be_read(site, browser, which):
     found = site_checks.pages(site)

@@ -66,6 +66,7 @@ def test_axe_finds_nothing_in_a_finished_search(view, finished):
     assert {name for name, _ in violations(page)} >= {"color-contrast", "label"}
 
 
+@pytest.mark.slow
 def test_axe_finds_nothing_while_there_is_no_search(view, serve, tmp_path):
     page = view(serve(tmp_path / "searches.db").address)
     shown(page, "notice", "searches.db")
@@ -75,6 +76,7 @@ def test_axe_finds_nothing_while_there_is_no_search(view, serve, tmp_path):
         assert violations(page) == []
 
 
+@pytest.mark.slow
 def test_charts_take_the_colours_of_the_scheme(view, finished):
     page = whole(view(finished.address))
     for scheme, ink in (("dark", "#e8ebef"), ("light", "#1b1f24")):

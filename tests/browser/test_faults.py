@@ -144,6 +144,7 @@ def hide(page, hidden):
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 
+@pytest.mark.slow
 def test_more_tabs_than_a_browser_has_connections(view, serve, tmp_path):
     path = tmp_path / "searches.db"
     with Storage(path) as storage:
@@ -192,6 +193,7 @@ class StandStill:
         self._going_on.set()
 
 
+@pytest.mark.slow
 def test_a_server_that_stands_still(view, context, serve, tmp_path, monkeypatch):
     """No error of the browser's tells. The page's times are shorter here, and so are those of the server."""
     monkeypatch.setattr(watching, "HEARTBEAT", 0.1)
@@ -232,6 +234,7 @@ def test_a_server_that_stands_still(view, context, serve, tmp_path, monkeypatch)
     assert httpx.get(dashboard.address, timeout=PATIENCE).status_code == 200
 
 
+@pytest.mark.slow
 def test_the_title_follows_in_a_tab_that_nobody_sees(view, context, serve, tmp_path):
     path = tmp_path / "searches.db"
     with Storage(path) as storage:

@@ -28,6 +28,7 @@ def dashboard(large):
         yield found
 
 
+@pytest.mark.slow
 def test_text_comes_before_charts(view, large, dashboard):
     page = view(dashboard.with_token)
     drawn(page)
@@ -36,6 +37,7 @@ def test_text_comes_before_charts(view, large, dashboard):
     assert "best 300 of 10,000 arms" in text(page, "race-shown")
 
 
+@pytest.mark.slow
 def test_all_arms_can_be_drawn(view, large, dashboard):
     page = view(dashboard.with_token)
     drawn(page)
