@@ -58,7 +58,12 @@ def option_sets():
             options = dict(zip(entry.options, chosen, strict=True))
             if options.get("clock") == "N" and options.get("refresh") == "overlapping":
                 continue
-            yield pytest.param(entry.name, options, id="-".join([entry.name, *chosen]))
+            yield pytest.param(
+                entry.name,
+                options,
+                id="-".join([entry.name, *chosen]),
+                marks=[pytest.mark.slow] if "kt" in chosen else [],
+            )
 
 
 @pytest.mark.parametrize(("name", "options"), list(option_sets()))

@@ -480,21 +480,23 @@ def crossings(family, mean, nats, with_redundancy, seed, paths=1500, horizon=300
     return crossed, paths
 
 
+MIXED = [
+    (Bernoulli(), 0.5),
+    (Bernoulli(), 0.02),
+    (Gaussian(0.5), 3.0),
+    (Poisson(), 0.1),
+    (Poisson(4.0), 3.0),
+    (Exponential(), 1.0),
+    (Exponential(5.0), 0.001),
+    (Gamma(2.5), 40.0),
+    (Gamma(0.3), 0.2),
+]
+
+
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("family", "mean"),
-    [
-        (Bernoulli(), 0.5),
-        (Bernoulli(), 0.02),
-        (Gaussian(0.5), 3.0),
-        (Poisson(), 0.1),
-        (Poisson(4.0), 3.0),
-        (Exponential(), 1.0),
-        (Exponential(5.0), 0.001),
-        (Gamma(2.5), 40.0),
-        (Gamma(0.3), 0.2),
-    ],
-    ids=str,
+    quick(MIXED, [MIXED[0], *MIXED[2::2]]),
 )
 def test_mixture_covers_at_all_times_and_needs_its_redundancy(family, mean):
     level = 0.2

@@ -340,7 +340,8 @@ def test_batches_come_when_one_arm_is_left_and_each_is_settled_within_its_share(
 SEVERAL = [("cc-lucb-k", {}), ("cc-lucb-k", {"k": 5})]
 
 
-@pytest.mark.parametrize(("name", "options"), quick([*POOLS[:2], POOLS[4], *SEVERAL], SEVERAL))
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "options"), [*POOLS[:2], POOLS[4], *SEVERAL])
 def test_runs_stay_under_the_sure_cap_even_if_all_arms_are_tied(name, options):
     algorithm = design(name, 0.2, 0.3, 0.1, **options)
     pulls = math.ceil(2.0 * (algorithm.confidence.lower_threshold + math.log(10.0)) / 0.3**2)
@@ -454,8 +455,9 @@ STUDIES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
-@pytest.mark.parametrize(("name", "options", "runs"), quick(STUDIES, STUDIES[-2:]))
+@pytest.mark.parametrize(("name", "options", "runs"), STUDIES)
 def test_errors_stay_within_delta_just_over_epsilon(name, options, runs):
     study = simulate(design(name, 0.1, 0.2, 0.2, **options), parse(JUST_OVER), runs=runs, seed=7, workers=1)
     assert excess(study, 0.2) > FALSE_ALARM

@@ -99,7 +99,8 @@ def test_designs_conform(name):
         one.design(1e-300, 0.1, 0.1)
 
 
-@pytest.mark.parametrize("way", quick(WAYS, ["p2-uniform"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
 def test_every_way_to_run_agrees_and_takes_the_pulls_of_the_design(way):
     algorithm = made(way)
     assert isinstance(algorithm, BlockAlgorithm)

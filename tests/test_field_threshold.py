@@ -271,6 +271,7 @@ def test_the_expected_pulls_of_cc_me_are_of_the_order_that_is_proved(alpha, epsi
 # ---- pulls, counted
 
 
+@pytest.mark.slow
 def test_a_run_of_al_q_ik_is_a_whole_number_of_repetitions():
     reservoir = parse(JUST_OVER)
     algorithm = on("al-q-ik", reservoir, 0.1, 0.2, 0.1)
