@@ -471,8 +471,9 @@ def loosened(name, **options):
     return algorithm._replace(confidence=loose)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", quick(NAMES, ["cc-lucb-k"]))
+@pytest.mark.parametrize("name", NAMES)
 def test_wrong_variants_are_found_out(name):
     """Levels far too loose; and a fifth of the arms."""
     few = design(name, 0.1, 0.2, 0.05)
@@ -481,6 +482,7 @@ def test_wrong_variants_are_found_out(name):
         assert excess(study, 0.05) < FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_the_second_arm_needs_a_second_good_one():
     """Enough arms for one good one are not enough for three: the count of arms must follow k."""

@@ -186,6 +186,7 @@ def test_the_median_schedule_at_full_size(name):
     assert study.errors.count == 0
 
 
+@pytest.mark.slow
 def test_blocks_of_a_run_are_the_schedule():
     """Pulls per arm of a copy: sums of the first rounds; half of the arms leave after each."""
     algorithm = design("p2", 0.2, 0.5, 0.1)

@@ -327,7 +327,8 @@ def test_one_arm_is_enough_where_nearly_all_are_good():
     assert (run.history.t, run.recommend()) == (algorithm.attempt_final_pulls(1), 0)
 
 
-@pytest.mark.parametrize("name", quick(["al-q-ik", "al-q-iu"], ["al-q-ik"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["al-q-ik", "al-q-iu"])
 def test_several_arms_are_returned_and_all_are_good(name):
     reservoir = TwoPoint(0.2, 0.8, 0.3)
     algorithm = on(name, reservoir, 0.3, 0.5, 0.1, k=5)
