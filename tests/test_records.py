@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import pickle
 import sqlite3
 from contextlib import closing
 
@@ -15,14 +17,23 @@ from topalpha.storage import listing, read
 QUIET = {"progress": "none", "allow_pickle": True}
 
 
-@pytest.fixture(scope="module")
-def former(tmp_path_factory):
-    return records.unpacked(tmp_path_factory.mktemp("records"))
+#: Files with the same searches, made by one version each.
+FILES = ("0.1.0.db", "0.2.0.db")
+
+
+@pytest.fixture(scope="module", params=FILES)
+def former(tmp_path_factory, request):
+    return records.unpacked(tmp_path_factory.mktemp("records"), request.param)
+
+
+@pytest.fixture(params=FILES)
+def copy(tmp_path, request):
+    return records.unpacked(tmp_path, request.param)
 
 
 @pytest.fixture
-def copy(tmp_path):
-    return records.unpacked(tmp_path)
+def families(tmp_path):
+    return records.unpacked(tmp_path, "0.2.0-families.db")
 
 
 def test_all_of_them_open(former):
@@ -37,16 +48,64 @@ def test_all_that_ended_verify(former, name):
     assert verify(former, name, allow_pickle=True).to_dict() == recording.certificate
 
 
-@pytest.mark.parametrize("name", records.GOES_ON)
-def test_all_go_on(copy, name):
-    draw, pull = records.GOES_ON[name]
-    items = list(range(20)) if name == "list" else None
-    before = read(copy, name)
-    result = resume(copy, draw, pull, items=items, name=name, pulls=7, **QUIET)
-    after = read(copy, name)
+def goes_on(path, name, draw, pull, items=None):
+    """Resume for a few pulls: what was told stays, and all of it verifies."""
+    before = read(path, name)
+    result = resume(path, draw, pull, items=items, name=name, pulls=7, **QUIET)
+    after = read(path, name)
     assert after.tells[: len(before.tells)] == before.tells
     assert len(after.tells) == len(before.tells) + (0 if before.status == "stopped" else 7) or result.stopped
-    assert verify(copy, name, allow_pickle=True) == result.certificate
+    assert verify(path, name, allow_pickle=True) == result.certificate
+
+
+@pytest.mark.parametrize("name", records.GOES_ON)
+def test_all_go_on(copy, name):
+    goes_on(copy, name, *records.GOES_ON[name], items=list(range(20)) if name == "list" else None)
+
+
+@pytest.mark.parametrize("family", records.FAMILIES)
+def test_every_family_verifies_and_goes_on(families, family):
+    assert verify(families, family).to_dict() == read(families, family).certificate
+    goes_on(families, family, records.draw, records.FAMILIES[family])
+
+
+def test_lost_pulls_are_still_lost(families):
+    assert verify(families, "lost").to_dict() == read(families, "lost").certificate
+    goes_on(families, "lost", records.draw, records.toss)
+    assert any("lost" in one for one in read(families, "lost").certificate["assumptions"])
+
+
+def test_a_search_for_models_goes_on(families):
+    pytest.importorskip("sklearn")
+    (name,) = {one.name for one in listing(families)} - {*records.FAMILIES, "lost"}
+    before = read(families, name)
+    assert verify(families, name).to_dict() == before.certificate
+    found = records.model_search(families).fit(*records.iris())
+    assert read(families, name).tells[: len(before.tells)] == before.tells
+    assert verify(families, name) == found.certificate_
+
+
+def test_the_same_searches_end_alike_in_files_of_both_versions(tmp_path):
+    one, other = (records.unpacked(tmp_path, file) for file in FILES)
+    for name in ("joint", "clock", "early", "normal", "poisson", "pickled", "list", "select", "costs"):
+        assert read(one, name).tells == read(other, name).tells
+        said = [read(path, name).certificate for path in (one, other)]
+        assert [said[0][entry] for entry in ("arm", "mean", "claims")] == [
+            said[1][entry] for entry in ("arm", "mean", "claims")
+        ]
+
+
+@pytest.mark.filterwarnings("ignore:Trying to unpickle:UserWarning")
+def test_pickles_load_although_their_modules_have_moved():
+    pytest.importorskip("sklearn")
+    kept = pickle.loads(gzip.decompress((records.FOLDER / "0.2.0.pickles.gz").read_bytes()))
+    made = records.objects()
+    assert set(kept) == set(made)
+    for name, stored in kept.items():
+        loaded = pickle.loads(stored)
+        assert type(loaded) is type(made[name]), name
+        if name not in ("boosting", "model search", "study", "plan"):  # they hold arrays, or how long it took
+            assert repr(loaded) == repr(made[name]), name
 
 
 def test_those_driven_by_hand_and_the_choice_go_on(copy):

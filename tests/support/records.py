@@ -1,12 +1,13 @@
-"""Searches that files of earlier versions hold, and what evaluates them: ``python records.py FILE`` makes such a file.
+"""Searches and pickles of earlier versions, and what evaluates them: ``python records.py FOLDER`` makes such files.
 
-``tests/data/records`` has one that was made by the code of its time, packed: what it holds must open, resume and verify
-for ever.
+``tests/data/records`` has files that were made by the code of their time, packed: the searches must open, resume and
+verify for ever, and the pickles must load.
 """
 
 from __future__ import annotations
 
 import gzip
+import pickle
 import random
 import subprocess
 import sys
@@ -49,6 +50,14 @@ def pair(rng):
 
 def toss_pair(candidate, rng):
     return float(rng.random() < candidate[1])
+
+
+def scaled(candidate, rng):
+    return 10.0 * float(rng.random() < candidate["rate"])
+
+
+def gamma(candidate, rng):
+    return float(rng.gamma(2.0, 0.5 + candidate["rate"]))
 
 
 def passes(candidate, item):
@@ -104,6 +113,80 @@ GOES_ON = {
     "optimised": (draw, toss),
 }
 
+#: Each family as a search states it, with rewards of that kind; every second search minimises.
+FAMILIES = {
+    "bernoulli": toss,
+    "range(0,10)": scaled,
+    "low-variance(0,10)": scaled,
+    "gaussian(1)": noise,
+    "normal": noise,
+    "poisson": count,
+    "exponential": gamma,
+    "gamma(2)": gamma,
+}
+
+
+def write_families(path):
+    """A search for each family, one with lost pulls, and one over settings of a model."""
+    running.PERIOD = 0.0
+    for place, (family, pull) in enumerate(FAMILIES.items()):
+        how = {"family": family, "minimise": place % 2 == 1, "storage": path, "name": family}
+        topalpha.search(draw, pull, **{**EASY, "epsilon": 1.0 if place else 0.3}, **how, pulls=60)
+    with Session.start(Task(0.3, 0.3, 0.2, on_lost="worst"), path, "lost") as session:
+        for pull in session.ask_many(9):
+            session.keep(pull.arm, {"rate": pull.arm / 9.0, "word": "lost"})
+            if pull.arm < 7:
+                session.tell(pull, 1.0)
+    topalpha.resume(path, draw, toss, name="lost", pulls=20, progress="none")
+    model_search(path).fit(*iris())
+
+
+def iris():
+    from sklearn.datasets import load_iris
+
+    return load_iris(return_X_y=True)
+
+
+def model_search(path, **more):
+    from scipy.stats import loguniform
+    from sklearn.tree import DecisionTreeClassifier
+
+    from topalpha.sklearn import TopAlphaSearchCV
+
+    settings = {"min_impurity_decrease": loguniform(1e-3, 1.0)}
+    target = {"alpha": 0.3, "epsilon": 0.3, "delta": 0.2, "max_fits": 30, "random_state": 0}
+    return TopAlphaSearchCV(DecisionTreeClassifier(random_state=0), settings, **target, storage=path, **more)
+
+
+def objects():
+    """What users may have pickled, by name."""
+    from topalpha import design, parse_reservoir, plan, simulate
+    from topalpha.algorithms import ALGORITHMS
+    from topalpha.sklearn import BanditAdaBoostClassifier
+    from topalpha.standing import standing
+
+    made = {}
+    for entry in ALGORITHMS:
+        told = entry.knowledge(parse_reservoir("two-point(0.2,0.8,0.3)"), 0.3, 0.3) if entry.knowledge else {}
+        budget = {"budget": 500} if entry.budgeted else {}
+        made[f"design {entry.name}"] = design(entry.name, 0.3, 0.3, 0.2, **told, **budget)
+    for family in (
+        *(topalpha.Bernoulli(), topalpha.Gaussian(0.5), topalpha.Poisson(3.0), topalpha.Exponential()),
+        *(topalpha.Gamma(2.0), topalpha.PassFail(20), topalpha.Normal(), topalpha.LowVariance()),
+        topalpha.Mirrored(topalpha.Poisson()),
+    ):
+        made[f"family {family}"] = family
+    for text in ("beta(1,2)", "uniform(0,1)", "two-point(0.2,0.8,0.1)", "dirac(0.5)"):
+        made[f"reservoir {text}"] = parse_reservoir(text)
+    result = topalpha.search(draw, toss, **EASY)
+    made |= {"result": result, "certificate": result.certificate, "claim": topalpha.Claim(0.1, 0.2)}
+    made |= {"standing": standing(result), "task": Task(0.3, 0.3, 0.2), "plan": plan(0.3, 0.3, 0.2, runs=20)}
+    made["study"] = simulate(design("cc-lucb", 0.3, 0.3, 0.2), parse_reservoir("beta(1,2)"), runs=5, seed=0)
+    made["selection"] = topalpha.select(NAMES, list(range(20)), passes, epsilon=0.2, progress="none")
+    made["boosting"] = BanditAdaBoostClassifier(n_estimators=2, random_state=0).fit(*iris())
+    made["model search"] = model_search(None, refit=False).fit(*iris())
+    return made
+
 
 def write(path):
     """One file with all of them; snapshots are taken at every reward, so that some figures are older than others."""
@@ -131,5 +214,19 @@ def write(path):
     subprocess.run([sys.executable, "-OO", "-c", code, str(path), str(Path(__file__).parent)], check=True)
 
 
+def make(folder):
+    """The files of this version, packed."""
+    import records  # pickles name this module, and not the script
+
+    folder = Path(folder)
+    for kind, content in {"": records.write, "-families": records.write_families}.items():
+        path = folder / f"{topalpha.__version__}{kind}.db"
+        content(path)
+        (folder / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+        path.unlink()
+    kept = {name: pickle.dumps(one, protocol=5) for name, one in records.objects().items()}
+    (folder / f"{topalpha.__version__}.pickles.gz").write_bytes(gzip.compress(pickle.dumps(kept), mtime=0))
+
+
 if __name__ == "__main__":
-    write(sys.argv[1])
+    make(sys.argv[1])
