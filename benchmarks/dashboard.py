@@ -21,8 +21,8 @@ from typing import Any
 import httpx
 from speed import spread
 
+from topalpha.ask_tell import Task
 from topalpha.storage import Storage
-from topalpha.task import Task
 
 ARMS, PULLS = 10_000, 1_000_000
 #: Arms that change between two snapshots: a few, as while leaders are told apart, or all, as in the first rounds.

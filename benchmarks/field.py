@@ -8,10 +8,10 @@ from typing import Any
 from speed import RESERVOIR, TARGET, spread
 
 from topalpha.algorithms import ALGORITHMS, design, prior_knowledge
-from topalpha.core import Algorithm, Entry
+from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Reservoir, TwoPoint
-from topalpha.simulation import finish, start
-from topalpha.streams import run_seed, streams
+from topalpha.rules.protocol import Algorithm, Entry
+from topalpha.simulation.simulating import finish, start
 
 ARMS = 150
 #: Those that draw from posteriors, test ratios or track proportions may take 30 microseconds a pull, the others 1.

@@ -14,9 +14,9 @@ import parallel
 from speed import many_arms, spread
 
 from topalpha import Search, search
+from topalpha.ask_tell import Task
 from topalpha.session import Session
 from topalpha.storage import Storage
-from topalpha.task import Task
 
 #: Pulls of the recorded search that is resumed.
 MILLION = 1_000_000

@@ -21,7 +21,7 @@ import speed
 import start_up
 
 from topalpha import design, simulate
-from topalpha.table1 import table1
+from topalpha.research.table1 import table1
 
 RESULTS = Path(__file__).with_name("results.json")
 

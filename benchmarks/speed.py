@@ -10,10 +10,10 @@ import numpy as np
 from baselines import compiled_run, numpy_run
 
 from topalpha import design
-from topalpha.core import Algorithm
+from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Beta, Conditioned, Reservoir
-from topalpha.simulation import finish, start
-from topalpha.streams import run_seed, streams
+from topalpha.rules.protocol import Algorithm
+from topalpha.simulation.simulating import finish, start
 
 #: The row on which speed is compared: Beta(1,1) conditioned on <= .95, as the paper's first row.
 RESERVOIR: Reservoir = Conditioned(Beta(1, 1), 0.95)

@@ -19,10 +19,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from topalpha.comparison.configuration import Comparison
-from topalpha.comparison.figures import draw
-from topalpha.comparison.ledger import load
-from topalpha.comparison.report import by_case, limits, rivals, spent
+from topalpha.research.comparison.configuration import Comparison
+from topalpha.research.comparison.figures import draw
+from topalpha.research.comparison.ledger import load
+from topalpha.research.comparison.report import by_case, limits, rivals, spent
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD, KEPT, PAGE = ROOT / "build" / "comparison", ROOT / "docs" / "comparison", ROOT / "docs" / "comparison.md"
@@ -141,14 +141,14 @@ def growth(rows: list[dict[str, Any]]) -> str:
 
 
 def _case(row: dict[str, Any]) -> Any:
-    from topalpha.comparison import Case
+    from topalpha.research.comparison import Case
 
     return Case(row["reservoir"], row["alpha"], row["epsilon"], row["delta"])
 
 
 def errors(rows: list[dict[str, Any]]) -> str:
     """The cell of each algorithm with most errors for its delta."""
-    from topalpha.result import Count
+    from topalpha.simulation import Count
 
     lines = []
     for name in dict.fromkeys(row["algorithm"] for row in rows):

@@ -14,7 +14,7 @@ from typing import Any
 from cells import Cell
 
 from topalpha import design, simulate
-from topalpha.table1 import table1
+from topalpha.research.table1 import table1
 from topalpha.theory import arms_paper, arms_table
 
 PAPER_RUNS = 100

@@ -14,7 +14,7 @@ from model_search_tasks import TASKS
 from model_search_truth import Table, read
 from numpy.typing import NDArray
 
-from topalpha.result import Count
+from topalpha.simulation import Count
 
 ALPHAS = (0.05, 0.1)
 # Fits after which a search of ours would be cut off; a run that was would be counted and shown.

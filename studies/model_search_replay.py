@@ -17,9 +17,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.stats import randint
 
-from topalpha.driving import finish
 from topalpha.execution import Noted, common_generator
-from topalpha.running import Running
+from topalpha.running import Running, finish
 from topalpha.sklearn import TopAlphaSearchCV
 from topalpha.sklearn.preparation import opened, prepared
 from topalpha.sklearn.settings import pool

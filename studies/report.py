@@ -13,7 +13,7 @@ from table import OTHER_RUNS, RUNS
 from tuning import RUNS as TUNING_RUNS
 from tuning import SETTINGS, cell_name, tuned
 
-from topalpha.table1 import Row, table1
+from topalpha.research.table1 import Row, table1
 
 Results = dict[str, dict[str, Any]]
 NEW = ("lucb++", "cc-lucb", "joint-lucb")

@@ -13,7 +13,7 @@ from fit import fit_cells
 from table import table_cells
 from tuning import tuning_cells
 
-from topalpha.table1 import table1
+from topalpha.research.table1 import table1
 
 DOCS = Path(__file__).parent.parent / "docs"
 FOLDER = DOCS / "reproduction"

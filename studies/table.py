@@ -9,7 +9,7 @@ from typing import Any
 from cells import Cell
 
 from topalpha import design, simulate
-from topalpha.table1 import Row, table1
+from topalpha.research.table1 import Row, table1
 
 #: Runs a row: of the paper's algorithm, and of the others.
 RUNS, OTHER_RUNS = 10_000, 2_000

@@ -9,7 +9,7 @@ from typing import Any
 from cells import Cell
 
 from topalpha import design, simulate
-from topalpha.table1 import Row, table1
+from topalpha.research.table1 import Row, table1
 
 RUNS = 200
 #: Each algorithm's default first, then neighbours in the levels that its design takes; joint-lucb's second entry has

@@ -13,17 +13,16 @@ import pytest
 from marks import quick
 
 from topalpha.algorithms import PRINCIPAL, design
-from topalpha.bounds import log_mixture, tilt_bound
-from topalpha.confidence.base import LOWER, PLACE, PULLS_THEN, UPPER
-from topalpha.core import History
+from topalpha.confidence.tilt_bounds import log_mixture, tilt_bound
 from topalpha.families import Bernoulli, Exponential, Gaussian, Poisson
-from topalpha.joint import cell_certificate, leader_evidence
+from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Beta, Conditioned, Dirac, TwoPoint, Uniform, parse
-from topalpha.result import standard_error
-from topalpha.simulation import simulate
-from topalpha.streams import run_seed, streams
+from topalpha.rules.columns import LOWER, PLACE, PULLS_THEN, UPPER
+from topalpha.rules.joint_stop import cell_certificate, leader_evidence
+from topalpha.rules.protocol import History
+from topalpha.rules.tournament import beats, empty_tree, play, rebuild, runner_up
+from topalpha.simulation import simulate, standard_error
 from topalpha.testing import compiled, interpreted
-from topalpha.tournament import beats, empty_tree, play, rebuild, runner_up
 
 DATA = Path(__file__).parent / "data"
 VECTORS = json.loads((DATA / "vectors.json").read_text())

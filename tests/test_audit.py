@@ -10,13 +10,13 @@ import pytest
 from scipy.stats import binomtest
 
 from topalpha import Search, design
-from topalpha.audit import cells, controls, judge, judgement
-from topalpha.audit.trials import Durations, Early, Listed, TestSet
-from topalpha.audit.worlds import Jackpots, PlusMinus, Thirds
 from topalpha.families import Bernoulli, PassFail
+from topalpha.randomness import run_seed
+from topalpha.research.audit import cells, controls, judge, judgement
+from topalpha.research.audit.trials import Durations, Early, Listed, TestSet
+from topalpha.research.audit.worlds import Jackpots, PlusMinus, Thirds
 from topalpha.reservoirs import TwoPoint
-from topalpha.result import Count
-from topalpha.streams import run_seed
+from topalpha.simulation import Count
 
 FALSE_ALARM = 1e-6
 MEAN, COUNT, SUMS = 0.6, 3, 4000

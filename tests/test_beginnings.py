@@ -12,11 +12,11 @@ from click.testing import CliRunner
 from storing import child, contents
 
 from topalpha import resume, search, select
+from topalpha.ask_tell import Task
 from topalpha.cli import main
 from topalpha.session import Session
 from topalpha.storage import Storage, StorageError, holds, listing, names, read
 from topalpha.storage.schema import TABLES
-from topalpha.task import Task
 
 EASY = {"alpha": 0.3, "epsilon": 0.3, "delta": 0.2, "progress": "none"}
 

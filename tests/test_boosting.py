@@ -20,7 +20,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_hastie_10_2
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from topalpha.algorithms import cc_threshold
+from topalpha.algorithms.field import cc_threshold
 from topalpha.boosting.lazy import LazyRows
 from topalpha.boosting.rounds import Asking, next_stump, rounds
 from topalpha.boosting.rows import ColumnRows, Found, Stump

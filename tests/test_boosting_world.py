@@ -21,7 +21,16 @@ from topalpha.boosting.rounds import Asking, rounds
 from topalpha.boosting.rows import FITTED_ROWS, ColumnRows, Stump, compiled_pass
 from topalpha.boosting.world import StumpWorld
 from topalpha.engine import OUT_OF_BUDGET, STOPPED, InterpretedRun, Run
-from topalpha.weighted import best_stump, draw_rows, mark_errors, reweigh, sort_values, take_rows, tally, thin_rows
+from topalpha.rules.weighted_rows import (
+    best_stump,
+    draw_rows,
+    mark_errors,
+    reweigh,
+    sort_values,
+    take_rows,
+    tally,
+    thin_rows,
+)
 
 FALSE_ALARM = 1e-6
 

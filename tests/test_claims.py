@@ -9,13 +9,13 @@ import pytest
 from marks import quick
 from scipy.stats import beta, binom, hypergeom
 
-from topalpha import PassFail, Search, claims, design
+from topalpha import PassFail, Search, design
 from topalpha import search as find
-from topalpha.algorithms import joint_claims
-from topalpha.claims import rank_claims, rank_level, target_claim
-from topalpha.core import Claim
-from topalpha.proved import proved_claims, strongest
+from topalpha.certificate import proved_claims, strongest
 from topalpha.reservoirs import Discrete, Uniform
+from topalpha.rules import claims, joint_claims
+from topalpha.rules.claims import rank_claims, rank_level, target_claim
+from topalpha.rules.protocol import Claim
 from topalpha.theory.pool import arms_of_pool, log_all_fail, rank_alpha, top_size
 
 FALSE_ALARM = 1e-6

@@ -147,17 +147,17 @@ def test_bounds_gives_values_or_reasons():
 @pytest.fixture
 def small_audit(monkeypatch):
     """An audit of two cells, a control and a comparison, all of the algorithm that compiles fastest."""
-    from topalpha import audit
-    from topalpha.audit import replay, survival
+    from topalpha.research import audit
+    from topalpha.research.audit import replay, survival
 
     named = lambda cells: [one for one in cells if one.algorithm.traits.name == "lucb++"]  # noqa: E731
     sound, wrong = named(audit.cells())[3:5], named(audit.controls())[:1]
     pairs = [pair for pair in replay.matrix() if pair[0].traits.name == "lucb++"][:1]
-    monkeypatch.setattr("topalpha.audit.cells", lambda full: sound)
-    monkeypatch.setattr("topalpha.audit.controls", lambda: wrong)
-    monkeypatch.setattr("topalpha.audit.replay.matrix", lambda full: pairs)
+    monkeypatch.setattr("topalpha.research.audit.cells", lambda full: sound)
+    monkeypatch.setattr("topalpha.research.audit.controls", lambda: wrong)
+    monkeypatch.setattr("topalpha.research.audit.replay.matrix", lambda full: pairs)
     survived = survival.Survival("cc-lucb", "threads", 0, kills=1, pulls=900, repeated=1, difference="")
-    monkeypatch.setattr("topalpha.audit.survival.survive", lambda *chosen, **more: survived)
+    monkeypatch.setattr("topalpha.research.audit.survival.survive", lambda *chosen, **more: survived)
     return sound, wrong
 
 
@@ -174,15 +174,16 @@ def test_audit_passes_sound_algorithms_and_finds_the_control_out(small_audit):
 
 def test_audit_fails_if_a_control_passes_or_a_guarantee_is_broken(small_audit, monkeypatch):
     sound, wrong = small_audit
-    monkeypatch.setattr("topalpha.audit.controls", lambda: [sound[0]._replace(control="not wrong at all")])
+    monkeypatch.setattr("topalpha.research.audit.controls", lambda: [sound[0]._replace(control="not wrong at all")])
     assert json.loads(call("audit", "--runs", "50", "--json", "-", code=1).stdout)["passed"] is False
-    monkeypatch.setattr("topalpha.audit.controls", lambda: [])
-    monkeypatch.setattr("topalpha.audit.cells", lambda full: [wrong[0]._replace(control="")])
+    monkeypatch.setattr("topalpha.research.audit.controls", lambda: [])
+    monkeypatch.setattr("topalpha.research.audit.cells", lambda full: [wrong[0]._replace(control="")])
     assert "NOT all as it should be" in call("audit", "--runs", "300", code=1).stdout
 
 
 def test_equality_sees_a_difference(small_audit, monkeypatch):
-    from topalpha import audit, design
+    from topalpha import design
+    from topalpha.research import audit
     from topalpha.reservoirs import parse
     from topalpha.testing import algorithms
 
@@ -308,7 +309,7 @@ def test_a_failed_run_leaves_the_old_file_alone(tmp_path, monkeypatch):
 
 WATCHED = """
 from topalpha.cli import main
-from topalpha.runs import Experiment
+from topalpha.simulation import Experiment
 run = Experiment.run
 Experiment.run = lambda *arguments: print("running", flush=True) or run(*arguments)
 main(prog_name="topalpha")
@@ -352,4 +353,4 @@ def test_the_table_that_is_shipped_is_the_papers():
     here = Path(__file__).parent / "data" / "table1.csv"
     from importlib.resources import files
 
-    assert files("topalpha").joinpath("data/table1.csv").read_text() == here.read_text()
+    assert files("topalpha.research").joinpath("data/table1.csv").read_text() == here.read_text()

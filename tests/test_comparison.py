@@ -14,17 +14,17 @@ from topalpha import design, simulate
 from topalpha.algorithms import ALGORITHMS, entry
 from topalpha.cli import main
 from topalpha.cli.compare import contenders
-from topalpha.comparison import Case, Comparison, Contender, compare
-from topalpha.comparison import ledger as ledger_module
-from topalpha.comparison import running as running_module
-from topalpha.comparison.cells import allocation, cells
-from topalpha.comparison.figures import curves
-from topalpha.comparison.ledger import CELLS, CONFIGURATION, Ledger, load
-from topalpha.comparison.report import by_case, flat, limits, rivals, spent, to_csv
 from topalpha.figures.style import style
+from topalpha.randomness import run_seed
+from topalpha.research.comparison import Case, Comparison, Contender, compare
+from topalpha.research.comparison import ledger as ledger_module
+from topalpha.research.comparison import running as running_module
+from topalpha.research.comparison.cells import allocation, cells
+from topalpha.research.comparison.figures import curves
+from topalpha.research.comparison.ledger import CELLS, CONFIGURATION, Ledger, load
+from topalpha.research.comparison.report import by_case, flat, limits, rivals, spent, to_csv
 from topalpha.reservoirs import parse
 from topalpha.simulation import interpret
-from topalpha.streams import run_seed
 from topalpha.theory import worst_case_lower_bound
 
 LAW = "two-point(0.2,0.8,0.3)"

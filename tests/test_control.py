@@ -18,13 +18,13 @@ from storing import CHILDREN
 from waiting import until
 
 from topalpha import Session, Task, asearch, aselect, resume, search, select, verify
-from topalpha.audit.survival import draw, reward
+from topalpha.certificate import proved_claims, strongest
 from topalpha.cli import main
 from topalpha.execution import Budget, Calls, run
 from topalpha.execution.budget import Meter
-from topalpha.progress import Progress, Reporter, survey
-from topalpha.proved import proved_claims, strongest
+from topalpha.research.audit.survival import draw, reward
 from topalpha.running import Running, Watch
+from topalpha.session import Progress, Reporter, survey
 from topalpha.storage import Storage, listing, post, read
 
 EASY = {"alpha": 0.2, "epsilon": 0.2, "delta": 0.1, "seed": 3, "progress": "none"}
@@ -174,7 +174,7 @@ def watched(path):
 )
 def test_messages_are_obeyed_in_the_order_in_which_they_came(path, watched, monkeypatch, messages, held, end):
     _, watch = watched
-    monkeypatch.setattr("topalpha.running.PERIOD", 0.0)
+    monkeypatch.setattr("topalpha.running.settings.PERIOD", 0.0)
     watch._next = 0.0
     for message in messages:
         post(path, None, message)
@@ -191,10 +191,11 @@ def test_messages_that_came_before_the_run_are_not_for_it(path):
 
 def test_what_is_proved_is_found_when_it_is_paused_and_not_again(path, watched, monkeypatch):
     session, watch = watched
-    monkeypatch.setattr("topalpha.running.PERIOD", 0.0)
+    monkeypatch.setattr("topalpha.running.settings.PERIOD", 0.0)
     surveyed = []
     monkeypatch.setattr(
-        "topalpha.snapshots.survey", lambda *given, **how: surveyed.append(how["proved"]) or survey(*given, **how)
+        "topalpha.session.snapshots.survey",
+        lambda *given, **how: surveyed.append(how["proved"]) or survey(*given, **how),
     )
     watch._next, watch.snapshots.next_proof = 0.0, float("inf")
     watch()
@@ -287,7 +288,7 @@ def test_before_the_first_reward_a_search_can_be_paused_and_an_end_waits_for_one
 CODE = """
 import asyncio, json, sys, time
 from topalpha import asearch, search
-from topalpha.audit.survival import draw, reward
+from topalpha.research.audit.survival import draw, reward
 path, kind, target = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 def slow(candidate, rng):
     time.sleep(0.005)
@@ -364,7 +365,7 @@ def test_progress_ends_with_the_claims_of_the_certificate(path):
 
 
 def test_lines_are_not_repeated_while_nothing_happens(monkeypatch, caplog):
-    monkeypatch.setattr("topalpha.progress.LINE_PERIOD", 0.0)
+    monkeypatch.setattr("topalpha.session.progress.LINE_PERIOD", 0.0)
     progress = Progress(1, 0, 1, 0, 0.5, None, None, None, 0, None, paused=True)
     with caplog.at_level("INFO", "topalpha"), Reporter("lines") as show:
         for _ in range(3):

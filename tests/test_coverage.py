@@ -10,7 +10,7 @@ from marks import quick
 from scipy.stats import binom
 
 from topalpha import Search, design, search
-from topalpha.audit.trials import Durations, FinishingOrder
+from topalpha.research.audit.trials import Durations, FinishingOrder
 from topalpha.reservoirs import TwoPoint
 
 FALSE_ALARM = 1e-6

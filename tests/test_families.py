@@ -15,7 +15,7 @@ from marks import quick
 from scipy import integrate, stats
 
 from topalpha.families import FAMILIES, Bernoulli, Exponential, Gamma, Gaussian, Poisson, parse_family
-from topalpha.rewards import RewardFamily
+from topalpha.families.protocols import RewardFamily
 
 VECTORS = json.loads((Path(__file__).parent / "data" / "vectors.json").read_text())
 

@@ -9,10 +9,10 @@ from marks import quick
 
 from topalpha import Search, search
 from topalpha.algorithms import ALGORITHMS, FIELD, design, prior_knowledge
-from topalpha.audit.replay import matrix
-from topalpha.core import Algorithm, BlockAlgorithm, Certifier, Selector
 from topalpha.families import Bernoulli, Gaussian, LowVariance, Normal, PassFail
+from topalpha.research.audit.replay import matrix
 from topalpha.reservoirs import parse
+from topalpha.rules.protocol import Algorithm, BlockAlgorithm, Certifier, Selector
 from topalpha.testing import check_algorithm
 
 DOCS = Path(__file__).parents[1] / "docs"

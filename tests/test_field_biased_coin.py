@@ -13,13 +13,13 @@ from scipy.stats import binomtest
 
 from topalpha import Search, design, parse_reservoir, simulate
 from topalpha.algorithms import entry, prior_knowledge
-from topalpha.algorithms.jhr import _COINS_WANTED, _DROP, _MOST, _RETURN, _TRIALS
-from topalpha.audit.cases import JUST_OVER
-from topalpha.audit.worlds import PlusMinus
+from topalpha.algorithms.field.jhr import _COINS_WANTED, _DROP, _MOST, _RETURN, _TRIALS
 from topalpha.families import Bernoulli, Exponential, Gaussian, Mirrored, Poisson
+from topalpha.randomness import run_seed
+from topalpha.research.audit.cases import JUST_OVER
+from topalpha.research.audit.worlds import PlusMinus
 from topalpha.reservoirs import TwoPoint, Uniform
 from topalpha.simulation import interpret
-from topalpha.streams import run_seed
 from topalpha.testing import check_algorithm, check_design
 
 FALSE_ALARM = 1e-6

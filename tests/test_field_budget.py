@@ -12,13 +12,14 @@ from marks import quick
 from scipy.stats import binom, binomtest
 
 from topalpha import Search
-from topalpha.algorithms import FIELD, bucb, d_ttts, design, entry, fixed_budget, hyperband, isha, siri
-from topalpha.algorithms.brackets import arms_drawn, bracket_alpha
-from topalpha.core import Certifier, History
+from topalpha.algorithms import FIELD, design, entry
+from topalpha.algorithms.field import bucb, d_ttts, fixed_budget, hyperband, isha, siri
+from topalpha.algorithms.field.brackets import arms_drawn, bracket_alpha
 from topalpha.families import Bernoulli, Gaussian
+from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Beta, Conditioned, Dirac, TwoPoint, Uniform
+from topalpha.rules.protocol import Certifier, History
 from topalpha.simulation import interpret, simulate
-from topalpha.streams import run_seed, streams
 from topalpha.testing import check_algorithm, check_design, interpreted
 
 NAMES = ("isha", "hyperband", "siri", "bucb", "d-ttts")

@@ -11,12 +11,12 @@ from scipy.stats import binom
 
 from topalpha import Search, search, verify
 from topalpha.algorithms import design, entry, prior_knowledge
-from topalpha.algorithms.cc_threshold import ANSWER, BANK, DISCARDED
+from topalpha.algorithms.field.cc_threshold import ANSWER, BANK, DISCARDED
 from topalpha.engine import OUT_OF_BUDGET, STOPPED, InterpretedRun, Run
 from topalpha.families import Gaussian, PassFail, Poisson
+from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Dirac, TwoPoint, Uniform, parse
 from topalpha.simulation import simulate
-from topalpha.streams import run_seed, streams
 from topalpha.testing import check_algorithm, check_design
 
 FALSE_ALARM = 1e-6

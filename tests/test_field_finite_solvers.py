@@ -15,11 +15,11 @@ from scipy.stats import binom
 
 from topalpha import Search
 from topalpha.algorithms import design, entry
-from topalpha.audit.cases import JUST_OVER
-from topalpha.core import History
 from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Mirrored, Poisson
-from topalpha.glr import pair_memory, recall, separation, transport
+from topalpha.research.audit.cases import JUST_OVER
 from topalpha.reservoirs import Dirac, Uniform, parse
+from topalpha.rules.likelihood_ratio import pair_memory, recall, separation, transport
+from topalpha.rules.protocol import History
 from topalpha.simulation import simulate
 from topalpha.testing import check_algorithm, check_design, interpreted
 

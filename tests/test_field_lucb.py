@@ -12,12 +12,12 @@ from scipy.stats import binom
 
 from topalpha import Search, design, simulate
 from topalpha.algorithms import entry
-from topalpha.algorithms.p2_batched import batches
-from topalpha.audit.cases import JUST_OVER
-from topalpha.confidence.base import UPPER
-from topalpha.core import SUM, Certifier, History, Selector
+from topalpha.algorithms.field.p2_batched import batches
 from topalpha.families import Bernoulli, Gaussian, LowVariance, Normal, PassFail, Poisson
+from topalpha.research.audit.cases import JUST_OVER
 from topalpha.reservoirs import Dirac, Uniform, parse
+from topalpha.rules.columns import UPPER
+from topalpha.rules.protocol import SUM, Certifier, History, Selector
 from topalpha.simulation import interpret
 from topalpha.testing import check_algorithm, check_design
 from topalpha.theory.arms import arms_of_rank

@@ -11,14 +11,13 @@ import pytest
 
 from topalpha import Search, design, simulate
 from topalpha.algorithms import entry
-from topalpha.audit.cases import JUST_OVER
-from topalpha.confidence.base import PLACE, UPPER
-from topalpha.core import Certifier, History
 from topalpha.families import Gaussian, PassFail, Poisson
-from topalpha.joint import certificate, joined, recall
+from topalpha.research.audit.cases import JUST_OVER
 from topalpha.reservoirs import Beta, Conditioned, TwoPoint, Uniform, parse
-from topalpha.result import Count
-from topalpha.simulation import interpret
+from topalpha.rules.columns import PLACE, UPPER
+from topalpha.rules.joint_stop import certificate, joined, recall
+from topalpha.rules.protocol import Certifier, History
+from topalpha.simulation import Count, interpret
 from topalpha.testing import check_algorithm, check_design, interpreted
 from topalpha.testing.runs import Step
 

@@ -10,12 +10,17 @@ from marks import quick
 from scipy.stats import binom
 
 from topalpha.algorithms import design, entry, kl_lucb, lucb_pp
-from topalpha.algorithms.finite_solvers import CANDIDATE, ExponentialGap, Rounds
-from topalpha.algorithms.p2 import TWO_PHASE
+from topalpha.algorithms.field.finite_solvers import CANDIDATE, ExponentialGap, Rounds
+from topalpha.algorithms.field.p2 import TWO_PHASE
 from topalpha.ask_tell import Search
-from topalpha.audit.cases import JUST_OVER
-from topalpha.audit.replay import AFFORDABLE, matrix
-from topalpha.contests import (
+from topalpha.engine import Run
+from topalpha.families import Gaussian
+from topalpha.randomness import run_seed, streams
+from topalpha.research.audit.cases import JUST_OVER
+from topalpha.research.audit.replay import AFFORDABLE, matrix
+from topalpha.reservoirs import Beta, Conditioned, Dirac, TwoPoint, parse
+from topalpha.rules.elimination import ROUND_SUM
+from topalpha.rules.median_elimination import (
     PRINTED,
     TIGHT,
     arms_to_see,
@@ -25,13 +30,9 @@ from topalpha.contests import (
     median_pulls,
     uniform_pulls,
 )
-from topalpha.core import BlockAlgorithm, History, Selector
-from topalpha.elimination import ROUND_SUM
-from topalpha.engine import Run
-from topalpha.families import Gaussian
-from topalpha.reservoirs import Beta, Conditioned, Dirac, TwoPoint, parse
-from topalpha.simulation import finish, simulate
-from topalpha.streams import run_seed, streams
+from topalpha.rules.protocol import BlockAlgorithm, History, Selector
+from topalpha.simulation import simulate
+from topalpha.simulation.simulating import finish
 from topalpha.testing import check_algorithm, check_design, check_parameters, interpreted
 from topalpha.theory import arms_paper, arms_tight
 

@@ -10,19 +10,19 @@ from marks import quick
 from scipy.stats import binom
 
 from topalpha.algorithms import ALGORITHMS, design, entry, prior_knowledge
-from topalpha.algorithms.al_q_iu import limit_estimation
-from topalpha.algorithms.schedules_threshold import Halving, repetitions, split
+from topalpha.algorithms.field.al_q_iu import limit_estimation
+from topalpha.algorithms.field.schedules_threshold import Halving, repetitions, split
 from topalpha.ask_tell import Search
-from topalpha.audit.cases import JUST_OVER
-from topalpha.audit.worlds import Thirds
-from topalpha.core import BlockAlgorithm, Selector
-from topalpha.elimination import ALIVE
 from topalpha.engine import OUT_OF_ARMS, Run
 from topalpha.engine.interpreted import InterpretedRun
 from topalpha.families import Gaussian, PassFail
+from topalpha.randomness import run_seed, streams
+from topalpha.research.audit.cases import JUST_OVER
+from topalpha.research.audit.worlds import Thirds
 from topalpha.reservoirs import Dirac, Discrete, TwoPoint, Uniform, parse
+from topalpha.rules.elimination import ALIVE
+from topalpha.rules.protocol import BlockAlgorithm, Selector
 from topalpha.simulation import simulate
-from topalpha.streams import run_seed, streams
 from topalpha.testing import check_algorithm, check_design
 
 FALSE_ALARM = 1e-6

@@ -31,9 +31,9 @@ from topalpha import (
     select,
     verify,
 )
-from topalpha.comparison import Case, Comparison, Contender
+from topalpha.ask_tell import fingerprint
 from topalpha.families import Gaussian
-from topalpha.replay import fingerprint
+from topalpha.research.comparison import Case, Comparison, Contender
 from topalpha.reservoirs import Dirac
 from topalpha.simulation import simulate
 from topalpha.storage import read

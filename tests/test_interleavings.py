@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from marks import quick
 
 from topalpha import Pull, Refuted, Session, Task, verify
-from topalpha.core import SUM
+from topalpha.rules.protocol import SUM
 from topalpha.storage import read
 
 ITEMS = 12

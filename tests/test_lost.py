@@ -20,13 +20,12 @@ from waiting import PATIENCE, until
 
 from topalpha import PullFailed, asearch, design, resume, search, select, verify
 from topalpha.algorithms.enduring import enduring
-from topalpha.ask_tell import Search
+from topalpha.ask_tell import Search, Task
 from topalpha.confidence.lost import lost_column
 from topalpha.execution import Calls, run
 from topalpha.families import PassFail
 from topalpha.session import Session
 from topalpha.storage import control, read
-from topalpha.task import Task
 
 EASY = {"alpha": 0.2, "epsilon": 0.3, "delta": 0.1, "progress": "none"}
 

@@ -12,7 +12,7 @@ import pytest
 from waiting import until
 
 from topalpha import Session, Task, asearch, resume, search, verify
-from topalpha.audit import survival
+from topalpha.research.audit import survival
 from topalpha.storage import RecordLost, Storage, StorageError, guard, read, rescue
 
 TARGET = {"alpha": 0.1, "epsilon": 0.01, "delta": 0.05, "progress": "none", "algorithm": "cc-lucb"}
@@ -69,7 +69,7 @@ def at_once(monkeypatch):
     """The file is looked at whenever there is an occasion."""
     monkeypatch.setattr(guard, "PERIOD", 0.0)
     monkeypatch.setattr("topalpha.storage.writer.PERIOD", 0.0)
-    monkeypatch.setattr("topalpha.running.PERIOD", 0.02)
+    monkeypatch.setattr("topalpha.running.settings.PERIOD", 0.02)
 
 
 class Losing:

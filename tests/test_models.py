@@ -12,16 +12,8 @@ from hypothesis import strategies as st
 from marks import quick
 
 from topalpha import Search, design
-from topalpha.bounds import tilt_bound, tilt_grid
 from topalpha.confidence import bounds_for, evidence_for
-from topalpha.confidence.base import (
-    AFTER,
-    EXTRA,
-    UPPER,
-    ConfidenceBounds,
-    JointEvidence,
-)
-from topalpha.core import SUM, History
+from topalpha.confidence.tilt_bounds import tilt_bound, tilt_grid
 from topalpha.engine.compile import compiled, parameter_classes
 from topalpha.engine.run import _arrays
 from topalpha.families import (
@@ -39,8 +31,16 @@ from topalpha.families import (
     describe,
     parse_family,
 )
-from topalpha.models import reward_model
-from topalpha.rewards import EvidenceFamily, RewardFamily, RewardModel
+from topalpha.families.protocols import EvidenceFamily, RewardFamily, RewardModel
+from topalpha.families.units import reward_model
+from topalpha.rules.columns import (
+    AFTER,
+    EXTRA,
+    UPPER,
+    ConfidenceBounds,
+    JointEvidence,
+)
+from topalpha.rules.protocol import SUM, History
 from topalpha.testing import check_family
 
 NEW = [PassFail(40), Normal(), LowVariance(), Mirrored(Poisson(3.0))]

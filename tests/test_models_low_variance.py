@@ -11,20 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
-from topalpha.bounds import tilt_bound, tilt_grid
 from topalpha.confidence import bounds_for, evidence_for
-from topalpha.confidence.base import (
+from topalpha.confidence.bernstein import bet_grid
+from topalpha.confidence.tilt_bounds import tilt_bound, tilt_grid
+from topalpha.families import (
+    Bernoulli,
+    LowVariance,
+)
+from topalpha.rules.columns import (
     AFTER,
     EXTRA,
     LOWER,
     PULLS_THEN,
     SUM_THEN,
     UPPER,
-)
-from topalpha.confidence.bernstein import bet_grid
-from topalpha.families import (
-    Bernoulli,
-    LowVariance,
 )
 
 # Rewards in [0, 1] of small variance.

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from topalpha.confidence import bounds_for
-from topalpha.confidence.base import (
-    EXTRA,
-    LOWER,
-    UPPER,
-)
 from topalpha.confidence.student import log_student_mixture, student_reach
 from topalpha.confidence.student_law import student_cdf, student_density
 from topalpha.families import (
     Normal,
+)
+from topalpha.rules.columns import (
+    EXTRA,
+    LOWER,
+    UPPER,
 )
 
 # Normal rewards of unknown variance.

@@ -16,17 +16,17 @@ from scipy import special
 
 from topalpha.algorithms import design
 from topalpha.confidence import bounds_for, evidence_for
-from topalpha.confidence.base import (
-    LOWER,
-    UPPER,
-)
 from topalpha.confidence.shifts import first_at_least, log_factorials, log_shifts, shift_grid, shift_upper
-from topalpha.core import SUM, History
 from topalpha.engine.interpreted import InterpretedRun
 from topalpha.families import (
     PassFail,
 )
 from topalpha.reservoirs import Scores, TwoPoint
+from topalpha.rules.columns import (
+    LOWER,
+    UPPER,
+)
+from topalpha.rules.protocol import SUM, History
 from topalpha.simulation import simulate
 
 FALSE_ALARM = 1e-6
@@ -248,7 +248,7 @@ def test_joint_bounds_without_replacement_are_where_the_evidence_crosses():
 @pytest.fixture
 def interpreted(monkeypatch):
     """Runs that are not compiled: there are few of them."""
-    monkeypatch.setattr("topalpha.runs.start", InterpretedRun)
+    monkeypatch.setattr("topalpha.simulation.runs.start", InterpretedRun)
 
 
 SCORES = TwoPoint(0.4, 0.604, 0.1)

@@ -18,10 +18,10 @@ from storing import child, contents, kill
 
 from topalpha import resume, search, select
 from topalpha.cli import main
-from topalpha.comparison import Case, Comparison, Contender, compare
-from topalpha.drafts import draft_of, writable
-from topalpha.places import is_database
+from topalpha.research.comparison import Case, Comparison, Contender, compare
 from topalpha.storage import Storage, StorageError, holds, listing, names, post, read, stamp
+from topalpha.storage.outputs import draft_of, writable
+from topalpha.storage.places import is_database
 from topalpha.testset import ScoreTable
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, nodes and permissions of POSIX")
@@ -207,7 +207,7 @@ def test_functions_do_not_write_over_a_record_either(record, tmp_path):
 
 @pytest.mark.parametrize("file", ["comparison.json", "cells.jsonl", "table.csv", "table.json", "pulls-per-arm.png"])
 def test_a_comparison_does_not_write_over_a_record(record, tmp_path, file, monkeypatch):
-    monkeypatch.setattr("topalpha.comparison.running.evaluate", None)  # no work is done
+    monkeypatch.setattr("topalpha.research.comparison.running.evaluate", None)  # no work is done
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / file).symlink_to(record)

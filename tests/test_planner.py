@@ -14,7 +14,6 @@ import pytest
 from click.testing import CliRunner
 
 from topalpha.algorithms import PRINCIPAL, design
-from topalpha.audit.worlds import Thirds
 from topalpha.cli.plan import plan as command
 from topalpha.cli.program import Program
 from topalpha.families import (
@@ -29,9 +28,9 @@ from topalpha.families import (
     Poisson,
 )
 from topalpha.planner import Case, Softened, expect, plan, read_pilot, references, summarise, sure_cap
+from topalpha.research.audit.worlds import Thirds
 from topalpha.reservoirs import Beta, Clipped, Conditioned, Dirac, Discrete, Empirical, Mixture, TwoPoint, Uniform
-from topalpha.runs import run_chunk
-from topalpha.simulation import simulate
+from topalpha.simulation import run_chunk, simulate
 
 TARGET = (0.2, 0.3, 0.2)
 MAIN = Program("topalpha", commands={"plan": command})

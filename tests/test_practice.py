@@ -15,9 +15,9 @@ from marks import quick
 from waiting import until
 
 from topalpha import PullFailed, Search, Session, Task, aresume, asearch, design, plan, resume, search, verify
-from topalpha.confidence.base import ASKED_THEN, PLACE, PULLS_THEN, SUM_THEN
-from topalpha.core import Claim
 from topalpha.families import Exponential, Gamma, Gaussian, LowVariance, Mirrored, PassFail, Poisson
+from topalpha.rules.columns import ASKED_THEN, PLACE, PULLS_THEN, SUM_THEN
+from topalpha.rules.protocol import Claim
 from topalpha.storage import read
 
 TARGET = {"alpha": 0.2, "epsilon": 0.2, "delta": 0.1, "progress": "none"}

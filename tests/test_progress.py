@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from topalpha import Search, design
-from topalpha.certificate import certify
-from topalpha.progress import Progress, survey
-from topalpha.proved import strongest
-from topalpha.snapshots import Snapshots
-from topalpha.task import Task
+from topalpha.ask_tell import Task
+from topalpha.certificate import certify, strongest
+from topalpha.session import Progress, Snapshots, survey
 
 EPSILON = 0.05
 

@@ -16,10 +16,10 @@ from click.testing import CliRunner
 
 from topalpha import Refuted, Session, Task, resume, search, select
 from topalpha.cli import main
-from topalpha.core import Claim
 from topalpha.report import html, write
 from topalpha.report.contents import gather
 from topalpha.report.words import check_commands, claims, headline, meaning, repetition
+from topalpha.rules.protocol import Claim
 from topalpha.storage import Storage, StorageError, listing, read
 
 EASY = {"alpha": 0.2, "epsilon": 0.2, "delta": 0.1, "seed": 3, "progress": "none"}
@@ -604,7 +604,7 @@ def test_writing_is_whole_or_not_at_all(finished, tmp_path, monkeypatch):
     def fail(*given):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("topalpha.drafts.os.replace", fail)
+    monkeypatch.setattr("topalpha.storage.outputs.os.replace", fail)
     with pytest.raises(OSError, match="No space"):
         write(path, target)
     assert target.read_text() == "before"

@@ -8,10 +8,10 @@ import pytest
 
 from topalpha import Pull, Search, design, simulate
 from topalpha.algorithms import PRINCIPAL
-from topalpha.core import Traits
 from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Poisson
+from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Beta, Conditioned
-from topalpha.streams import run_seed, streams
+from topalpha.rules.protocol import Traits
 from topalpha.testing import interpreted, outcome, replayed
 
 RESERVOIR = Conditioned(Beta(1.0, 1.0), 0.95)

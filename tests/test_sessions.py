@@ -19,8 +19,8 @@ import pytest
 from marks import quick
 
 from topalpha import PullFailed, Refuted, Session, StorageError, Task, resume, search, verify
-from topalpha.audit import survival
-from topalpha.audit.survival import WIDTHS, draw, reward, survive
+from topalpha.research.audit import survival
+from topalpha.research.audit.survival import WIDTHS, draw, reward, survive
 from topalpha.storage import post, read, store, writer
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and resource limits of POSIX")
@@ -98,7 +98,7 @@ def test_rewards_that_wait_in_memory_are_missed(monkeypatch):
 
 
 def test_a_reward_that_depends_on_the_process_is_noticed(monkeypatch):
-    moody = "import topalpha.audit.survival as s; s.draw = lambda rng: {'mean': 0.1 + 0.8 * rng.random()}; "
+    moody = "import topalpha.research.audit.survival as s; s.draw = lambda rng: {'mean': 0.1 + 0.8 * rng.random()}; "
     monkeypatch.setattr(survival, "_CHILD", moody + survival._CHILD)
     assert survive(0, seed=0).difference == "arm 0 is another candidate"
 
@@ -321,7 +321,7 @@ def test_a_name_that_is_taken_is_refused(path):
 SLOW = r"""
 import json, os, sys, time
 from topalpha import search
-from topalpha.audit.survival import draw, reward
+from topalpha.research.audit.survival import draw, reward
 
 path, options, target = sys.argv[1], json.loads(sys.argv[2]), json.loads(sys.argv[3])
 slept = options.pop("sleep")
@@ -453,7 +453,7 @@ def test_two_processes_do_not_work_on_one_search(path):
 FULL = """
 import resource, sys
 from topalpha import StorageError, search
-from topalpha.audit.survival import draw, reward
+from topalpha.research.audit.survival import draw, reward
 
 told = []
 def price(candidate, value):

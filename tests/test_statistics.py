@@ -17,12 +17,11 @@ from marks import quick
 from scipy.stats import binom
 
 from topalpha.algorithms import PRINCIPAL, design
-from topalpha.confidence.base import UPPER
-from topalpha.core import History
 from topalpha.families import Exponential, Gaussian, Poisson
 from topalpha.reservoirs import TwoPoint, Uniform, parse
-from topalpha.result import Count, standard_error
-from topalpha.simulation import simulate
+from topalpha.rules.columns import UPPER
+from topalpha.rules.protocol import History
+from topalpha.simulation import Count, simulate, standard_error
 
 pytestmark = pytest.mark.statistical
 

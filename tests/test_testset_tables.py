@@ -18,7 +18,7 @@ from marks import quick
 from topalpha import ScoreTable
 from topalpha.cli import main
 from topalpha.execution import Calls
-from topalpha.result import Count
+from topalpha.simulation import Count
 from topalpha.testset.audit import Record, audit
 from topalpha.testset.naive import Thumb, enough, fixed, race
 from topalpha.testset.reading import from_csv, from_json

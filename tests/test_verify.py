@@ -14,9 +14,9 @@ import records
 from marks import quick
 
 from topalpha import Certificate, Claim, Refuted, StorageError, Task, resume, search, select, verify
-from topalpha.replay import fingerprint
+from topalpha.ask_tell import fingerprint
+from topalpha.certificate.wording import FORMER_BOUNDS
 from topalpha.storage import read
-from topalpha.wording import FORMER_BOUNDS
 
 COSTS = {"family": "range(0,10)", "minimise": True, "algorithm": "cc-lucb", "about": "small costs"}
 TASK = Task(0.2, 3.5, 0.1, **COSTS, seed=5, on_error="retry")

@@ -14,11 +14,11 @@ import pytest
 from click.testing import CliRunner
 
 from topalpha import Refuted, Session, StorageError, Task, resume, search, verify
+from topalpha.certificate import legible
 from topalpha.cli import main
 from topalpha.confidence import WORDS
 from topalpha.confidence import __path__ as confidence_folder
 from topalpha.storage import Storage, names, post, read
-from topalpha.wording import legible
 
 EASY = {"alpha": 0.3, "epsilon": 0.3, "delta": 0.2, "progress": "none"}
 REFUSED = (Refuted, StorageError)

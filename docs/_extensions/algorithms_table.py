@@ -12,8 +12,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from topalpha.algorithms import DEFAULT, FIELD, PRINCIPAL
 from topalpha.cli.inputs import settable
-from topalpha.core import Entry
 from topalpha.families import FAMILIES, MODELS
+from topalpha.rules.protocol import Entry
 
 PROOF = re.compile(r"docs/(?P<page>[\w/]+\.md)(?:, (?P<sections>\w+(?: and \w+)*))?")
 BEYOND = [name for name in MODELS if name not in FAMILIES and name != "mirrored"]  # that is a family or none

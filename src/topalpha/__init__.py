@@ -12,46 +12,48 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from topalpha import former_names as former_names
+
 __version__ = "0.2.0"
 
 _HOMES = {
     "ALGORITHMS": "topalpha.algorithms",
     "Bernoulli": "topalpha.families",
     "Certificate": "topalpha.certificate",
-    "Claim": "topalpha.core",
+    "Claim": "topalpha.rules.protocol",
     "Exponential": "topalpha.families",
     "Gamma": "topalpha.families",
     "Gaussian": "topalpha.families",
-    "History": "topalpha.core",
+    "History": "topalpha.rules.protocol",
     "LowVariance": "topalpha.families",
     "Mirrored": "topalpha.families",
     "Normal": "topalpha.families",
     "PassFail": "topalpha.families",
     "Poisson": "topalpha.families",
-    "Progress": "topalpha.progress",
+    "Progress": "topalpha.session",
     "Pull": "topalpha.ask_tell",
     "PullFailed": "topalpha.execution",
-    "Refuted": "topalpha.verification",
-    "Result": "topalpha.result",
+    "Refuted": "topalpha.session",
+    "Result": "topalpha.ask_tell",
     "ScoreTable": "topalpha.testset",
     "Search": "topalpha.ask_tell",
     "Selection": "topalpha.testset",
     "Session": "topalpha.session",
     "StorageError": "topalpha.storage",
-    "Study": "topalpha.result",
-    "Task": "topalpha.task",
-    "aresume": "topalpha.practice",
+    "Study": "topalpha.simulation",
+    "Task": "topalpha.ask_tell",
+    "aresume": "topalpha.running",
     "aselect": "topalpha.testset",
-    "asearch": "topalpha.practice",
+    "asearch": "topalpha.running",
     "design": "topalpha.algorithms",
     "parse_family": "topalpha.families",
     "parse_reservoir": "topalpha.reservoirs",
     "plan": "topalpha.planner",
-    "resume": "topalpha.practice",
-    "search": "topalpha.practice",
+    "resume": "topalpha.running",
+    "search": "topalpha.running",
     "select": "topalpha.testset",
     "simulate": "topalpha.simulation",
-    "verify": "topalpha.verification",
+    "verify": "topalpha.session",
 }
 
 __all__ = sorted([*_HOMES, "__version__"])

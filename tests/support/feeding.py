@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from topalpha.confidence.base import EXTRA, UPPER
-from topalpha.core import SUM, History
+from topalpha.rules.columns import EXTRA, UPPER
+from topalpha.rules.protocol import SUM, History
 
 
 def blank(columns: int) -> History:

@@ -14,7 +14,8 @@ import sys
 from pathlib import Path
 
 import topalpha
-from topalpha import Session, Task, running
+from topalpha import Session, Task
+from topalpha.running import settings as running
 
 FOLDER = Path(__file__).parents[1] / "data" / "records"
 EASY = {"alpha": 0.3, "epsilon": 0.3, "delta": 0.2, "progress": "none"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from topalpha.algorithms import (
+from topalpha.algorithms import cc_lucb, joint_lucb, kl_lucb, lucb_pp
+from topalpha.algorithms.field import (
     al_q_ik,
     al_q_iu,
     bucb,
-    cc_lucb,
     cc_lucb_k,
     cc_lucb_streaming,
     cc_me,
@@ -20,13 +20,10 @@ from topalpha.algorithms import (
     hyperband,
     isha,
     jhr,
-    joint_lucb,
     joint_one_phase,
-    kl_lucb,
     kqp_1,
     likelihood_toss,
     lucb_k_m,
-    lucb_pp,
     p2,
     p2_batched,
     p3,
@@ -35,9 +32,9 @@ from topalpha.algorithms import (
     ttts,
     ugape,
 )
-from topalpha.core import Algorithm, Entry
 from topalpha.families import Normal
-from topalpha.rewards import RewardModel
+from topalpha.families.protocols import RewardModel
+from topalpha.rules.protocol import Algorithm, Entry
 from topalpha.validate import choice, fraction, plain, positive, require
 
 #: Those that say at any time what is proved: what the package recommends, and the paper's.

@@ -15,13 +15,13 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.claims import rank_claims, rank_level
-from topalpha.confidence.base import EXTRA, UPPER, ConfidenceBounds
 from topalpha.confidence.levels import checked_bounds
-from topalpha.core import SUM, Claim, Entry, History, Traits
 from topalpha.families import checked_model
-from topalpha.rewards import RewardModel
-from topalpha.rules import (
+from topalpha.families.protocols import RewardModel
+from topalpha.rules.claims import rank_claims, rank_level
+from topalpha.rules.columns import EXTRA, UPPER, ConfidenceBounds
+from topalpha.rules.protocol import SUM, Claim, Entry, History, Traits
+from topalpha.rules.sampling import (
     empirical_best,
     fill_means,
     has_room,
@@ -32,9 +32,9 @@ from topalpha.rules import (
     unseen,
     write_round,
 )
+from topalpha.rules.tournament import empty_tree, play, rebuild, runner_up
 from topalpha.theory import arms_constant_confidence
 from topalpha.theory.pool import arms_of_pool
-from topalpha.tournament import empty_tree, play, rebuild, runner_up
 from topalpha.validate import choice, fraction, positive, whole
 
 if TYPE_CHECKING:

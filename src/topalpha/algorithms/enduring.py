@@ -7,8 +7,8 @@ from topalpha.algorithms.joint_lucb import JointLUCB
 from topalpha.algorithms.lucb_pp import LUCBPlusPlus
 from topalpha.algorithms.lucb_pp_models import ModelLUCBPlusPlus, with_bounds
 from topalpha.confidence.lost import LostBounds, LostEvidence
-from topalpha.core import Algorithm
 from topalpha.families import Bernoulli, LowVariance, PassFail, describe
+from topalpha.rules.protocol import Algorithm
 from topalpha.validate import require
 
 #: Whose names a refusal lists.

@@ -12,13 +12,13 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.algorithms.joint_claims import joint_claims, leader_lower
-from topalpha.claims import FIRST_SHARE
 from topalpha.confidence import evidence_for
-from topalpha.confidence.base import AFTER, PLACE, UPPER, JointEvidence
-from topalpha.core import SUM, WAIT, Claim, Entry, History, Traits
 from topalpha.families import checked_model
-from topalpha.joint import (
+from topalpha.families.protocols import RewardModel
+from topalpha.rules.claims import FIRST_SHARE
+from topalpha.rules.columns import AFTER, PLACE, UPPER, JointEvidence
+from topalpha.rules.joint_claims import joint_claims, leader_lower
+from topalpha.rules.joint_stop import (
     LEADER,
     STATE,
     Memory,
@@ -31,11 +31,11 @@ from topalpha.joint import (
     register,
     update_share,
 )
-from topalpha.rewards import RewardModel
-from topalpha.rules import empirical_best, query_fresh, settled_leader, unseen
+from topalpha.rules.protocol import SUM, WAIT, Claim, Entry, History, Traits
+from topalpha.rules.sampling import empirical_best, query_fresh, settled_leader, unseen
+from topalpha.rules.tournament import runner_up
 from topalpha.theory import arms_joint
 from topalpha.theory.pool import arms_of_pool, log_all_fail
-from topalpha.tournament import runner_up
 from topalpha.validate import fraction, positive, require, whole
 
 if TYPE_CHECKING:

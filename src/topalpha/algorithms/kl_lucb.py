@@ -15,14 +15,14 @@ import math
 from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topalpha.claims import target_claim
-from topalpha.core import SUM, WAIT, Claim, Entry, History, Traits
 from topalpha.families import checked
-from topalpha.rewards import RewardFamily, RewardModel
-from topalpha.rules import empirical_best, fill_means, query_fresh, unseen
+from topalpha.families.protocols import RewardFamily, RewardModel
+from topalpha.rules.claims import target_claim
+from topalpha.rules.protocol import SUM, WAIT, Claim, Entry, History, Traits
+from topalpha.rules.sampling import empirical_best, fill_means, query_fresh, unseen
+from topalpha.rules.tournament import beats, empty_tree, play, rebuild
 from topalpha.theory import arms_paper, arms_table, arms_tight, smallest_exploration_constant
 from topalpha.theory.pool import fewest
-from topalpha.tournament import beats, empty_tree, play, rebuild
 from topalpha.validate import choice, fraction, positive, require
 
 if TYPE_CHECKING:

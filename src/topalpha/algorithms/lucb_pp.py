@@ -16,14 +16,14 @@ from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topalpha.algorithms.lucb_pp_models import ModelLUCBPlusPlus, with_bounds
-from topalpha.claims import target_claim
-from topalpha.core import SUM, WAIT, Claim, Entry, History, Traits
 from topalpha.families import checked_model
-from topalpha.rewards import ENDLESS, RewardFamily, RewardModel
-from topalpha.rules import empirical_best, fill_means, next_challenger, query_fresh, unseen, write_round
+from topalpha.families.protocols import ENDLESS, RewardFamily, RewardModel
+from topalpha.rules.claims import target_claim
+from topalpha.rules.protocol import SUM, WAIT, Claim, Entry, History, Traits
+from topalpha.rules.sampling import empirical_best, fill_means, next_challenger, query_fresh, unseen, write_round
+from topalpha.rules.tournament import empty_tree, play, rebuild, runner_up
 from topalpha.theory import arms_tight
 from topalpha.theory.pool import fewest
-from topalpha.tournament import empty_tree, play, rebuild, runner_up
 from topalpha.validate import fraction, positive, require
 
 if TYPE_CHECKING:

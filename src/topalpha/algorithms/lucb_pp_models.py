@@ -13,12 +13,12 @@ from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topalpha.algorithms.cc_lucb import CCLUCB, Memory
-from topalpha.claims import target_claim
-from topalpha.confidence.base import EXTRA, ConfidenceBounds
 from topalpha.confidence.levels import checked_bounds
-from topalpha.core import Claim, History, Traits
-from topalpha.rewards import RewardModel
-from topalpha.rules import unseen
+from topalpha.families.protocols import RewardModel
+from topalpha.rules.claims import target_claim
+from topalpha.rules.columns import EXTRA, ConfidenceBounds
+from topalpha.rules.protocol import Claim, History, Traits
+from topalpha.rules.sampling import unseen
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from topalpha.boosting.rows import FITTED_ROWS, Stump, WeightedRows, compiled_pass
 from topalpha.engine import InterpretedRun
+from topalpha.rules.weighted_rows import best_stump
 from topalpha.validate import require
-from topalpha.weighted import best_stump
 
 #: Where a feature is wanted of all rows, it is evaluated on so many at a time.
 BLOCK = 8192

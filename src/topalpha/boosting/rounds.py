@@ -8,8 +8,9 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from topalpha.algorithms import cc_threshold, joint_lucb
-from topalpha.algorithms.cc_threshold import ANSWER
+from topalpha.algorithms import joint_lucb
+from topalpha.algorithms.field import cc_threshold
+from topalpha.algorithms.field.cc_threshold import ANSWER
 from topalpha.boosting.rows import REMEMBERED, Found, Stump, WeightedRows
 
 # The edge to ask for next. None of this touches what is proved; asking for less, down to .7 of it, or

@@ -13,10 +13,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from topalpha.boosting.world import StumpWorld
-from topalpha.core import SUM, Algorithm, History
 from topalpha.engine import STOPPED, Run
 from topalpha.engine.compile import compiled
-from topalpha.weighted import mark_errors, reweigh, take_rows, tally, thin_rows
+from topalpha.rules.protocol import SUM, Algorithm, History
+from topalpha.rules.weighted_rows import mark_errors, reweigh, take_rows, tally, thin_rows
 
 #: How many stumps a search remembers, for a round that ends without an answer.
 REMEMBERED = 8
@@ -32,7 +32,7 @@ _PASSES = {one.__name__: one for one in (mark_errors, reweigh, take_rows, tally,
 
 @cache
 def compiled_pass(name: str) -> Any:
-    """One of the passes of :mod:`topalpha.weighted`, compiled.
+    """One of the passes of :mod:`topalpha.rules.weighted_rows`, compiled.
 
     Examples
     --------

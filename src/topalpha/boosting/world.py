@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from topalpha.weighted import best_stump, sort_values, take_rows
+from topalpha.rules.weighted_rows import best_stump, sort_values, take_rows
 
 
 class StumpWorld(NamedTuple):

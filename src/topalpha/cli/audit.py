@@ -13,8 +13,8 @@ from topalpha.cli.program import FAILED
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from topalpha.audit import Equality, Judgement
-    from topalpha.audit.survival import Survival
+    from topalpha.research.audit import Equality, Judgement
+    from topalpha.research.audit.survival import Survival
 
 # How often a search is killed, for each way to evaluate pulls.
 _KILLS, _MORE_KILLS = 3, 25
@@ -36,9 +36,9 @@ def audit(full: bool, runs: int, seed: int, workers: int | None, json_target: st
     killed at random moments and resumed. The exit code is 1 if anything is not as it should be.
     """
     with delivery(json_target) as deliver:
-        from topalpha.audit import FALSE_ALARM, cells, controls, equality, judge
-        from topalpha.audit.replay import matrix
-        from topalpha.audit.survival import WIDTHS, survive
+        from topalpha.research.audit import FALSE_ALARM, cells, controls, equality, judge
+        from topalpha.research.audit.replay import matrix
+        from topalpha.research.audit.survival import WIDTHS, survive
 
         tested = [*cells(full), *controls()]
         guaranteed = sum(not cell.control for cell in tested)

@@ -11,8 +11,8 @@ from topalpha.cli.output import console, delivery
 from topalpha.cli.program import refusals
 
 if TYPE_CHECKING:
+    from topalpha.families.protocols import RewardFamily
     from topalpha.reservoirs import Reservoir
-    from topalpha.rewards import RewardFamily
     from topalpha.theory import Bound
 
 #: What each calculator is, in the order in which they are shown.

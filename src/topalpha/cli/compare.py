@@ -15,10 +15,10 @@ from click.core import ParameterSource
 from topalpha.cli import inputs
 from topalpha.cli.output import console, delivery, escape, progress, share
 from topalpha.cli.program import Refused, refusals
-from topalpha.drafts import draft_of, writable
+from topalpha.storage.outputs import draft_of, writable
 
 if TYPE_CHECKING:
-    from topalpha.comparison import Case, Comparison, Contender
+    from topalpha.research.comparison import Case, Comparison, Contender
 
 #: The tables in the folder.
 TABLES = ("table.csv", "table.json")
@@ -69,8 +69,8 @@ def compare(
 
     Example: topalpha compare --algorithm joint-lucb --algorithm cc-lucb --reservoir "beta(1,2)" --delta .1 --delta .01
     """
-    from topalpha.comparison import Case, Comparison
-    from topalpha.comparison.ledger import load
+    from topalpha.research.comparison import Case, Comparison
+    from topalpha.research.comparison.ledger import load
 
     with refusals():
         if config is not None:
@@ -125,8 +125,8 @@ def contenders(texts: Sequence[str], budgets: Sequence[int], family: str = "bern
     ['cc-lucb (bounds=kt)', 'joint-lucb']
     """
     from topalpha.algorithms import ALGORITHMS, entry
-    from topalpha.comparison import Contender
     from topalpha.families import Bernoulli
+    from topalpha.research.comparison import Contender
 
     if not texts:
         unit = isinstance(inputs.family_of(family), Bernoulli)
@@ -142,8 +142,8 @@ def contenders(texts: Sequence[str], budgets: Sequence[int], family: str = "bern
 
 def _kept(folder: Path, figures: bool) -> list[Path]:
     """All files that will be written there; refused now, and not after the work, if one of them cannot be."""
-    from topalpha.comparison.figures import FILES
-    from topalpha.comparison.ledger import CELLS, CONFIGURATION
+    from topalpha.research.comparison.figures import FILES
+    from topalpha.research.comparison.ledger import CELLS, CONFIGURATION
 
     files = [folder / name for name in (CONFIGURATION, CELLS, *TABLES, *(FILES if figures else ()))]
     with refusals():
@@ -159,15 +159,15 @@ def _check_plots() -> None:
 
 
 def _measured(comparison: Comparison, output: str | None, workers: int | None) -> list[dict[str, Any]]:
-    from topalpha.comparison import compare as run
-    from topalpha.comparison.cells import cells
+    from topalpha.research.comparison import compare as run
+    from topalpha.research.comparison.cells import cells
 
     with refusals(), progress(len(cells(comparison)), "cells") as advance:
         return run(comparison, output, workers, lambda key: advance(1))
 
 
 def _by_case(rows: Sequence[dict[str, Any]]) -> dict[Case, list[Any]]:
-    from topalpha.comparison.report import by_case
+    from topalpha.research.comparison.report import by_case
 
     return by_case(rows)
 
@@ -182,13 +182,13 @@ def write(rows: Sequence[dict[str, Any]], folder: Path, figures: bool) -> None:
 
 
 def _write(rows: Sequence[dict[str, Any]], folder: Path, figures: bool) -> None:
-    from topalpha.comparison.report import to_csv
+    from topalpha.research.comparison.report import to_csv
 
     for name, text in zip(TABLES, (to_csv(rows), json.dumps(list(rows), indent=1) + "\n"), strict=True):
         with draft_of(folder / name) as draft:
             draft.write_text(text, encoding="utf-8")
     if figures:
-        from topalpha.comparison.figures import draw
+        from topalpha.research.comparison.figures import draw
 
         draw(rows, folder)
 
@@ -197,8 +197,8 @@ def show(case: Case, rows: Sequence[dict[str, Any]], family: str) -> None:
     """A readable table of one case, the cheapest first, with what nobody can go below."""
     from rich.table import Table
 
-    from topalpha.comparison.cells import MEASURED
-    from topalpha.comparison.report import limits
+    from topalpha.research.comparison.cells import MEASURED
+    from topalpha.research.comparison.report import limits
 
     title = f"{escape(case.reservoir)}: top {share(case.alpha)}, epsilon {case.epsilon:g}, delta {case.delta:g}"
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)

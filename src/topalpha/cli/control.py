@@ -6,8 +6,8 @@ import click
 
 from topalpha.cli.program import refusals
 from topalpha.cli.records import name_option
-from topalpha.plain import plain
 from topalpha.storage import ACTIONS
+from topalpha.storage.plain_text import plain
 
 _DONE = {
     "pause": "starts no new pulls until it is told to continue",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from topalpha.ask_tell import Pull, Search
-    from topalpha.core import Algorithm
+    from topalpha.rules.protocol import Algorithm
 
 #: The pool, which the search does not know: success rates of candidates, few of them good.
 RESERVOIR, AT_MOST = "beta(1,2)", 0.95

@@ -26,9 +26,9 @@ from topalpha.validate import (
 )
 
 if TYPE_CHECKING:
-    from topalpha.core import Algorithm, Entry
+    from topalpha.families.protocols import RewardModel
     from topalpha.reservoirs import Reservoir
-    from topalpha.rewards import RewardModel
+    from topalpha.rules.protocol import Algorithm, Entry
 
     ParameterType = click.ParamType[Any]
 else:

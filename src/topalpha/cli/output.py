@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from topalpha.cli.program import refusals
-from topalpha.drafts import File, draft_of, refused, writable
-from topalpha.plain import plain
+from topalpha.storage.outputs import File, draft_of, refused, writable
+from topalpha.storage.plain_text import plain
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -56,7 +56,7 @@ def plan(
     """
     with delivery(json_target, pilot) as deliver:
         from topalpha.algorithms import default_for, entry
-        from topalpha.models import reward_model
+        from topalpha.families.units import reward_model
         from topalpha.planner import plan as make
         from topalpha.planner import read_pilot
         from topalpha.planner.planning import neighbours

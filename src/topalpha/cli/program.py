@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from topalpha.plain import plain
+from topalpha.storage.plain_text import plain
 
 #: Codes: a verdict that is not good, an input that is not allowed, Ctrl-C.
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130

@@ -14,8 +14,8 @@ import click
 from topalpha.cli.inputs import COUNT, json_option, needs
 from topalpha.cli.output import console, delivery, escape, written
 from topalpha.cli.program import FAILED, Refused, refusals, say
-from topalpha.drafts import refused, writable
-from topalpha.plain import plain
+from topalpha.storage.outputs import refused, writable
+from topalpha.storage.plain_text import plain
 
 if TYPE_CHECKING:
     from topalpha.storage import Recording
@@ -27,7 +27,7 @@ name_option = click.option("--name", help="Which search, if the file holds sever
 
 def composed(output: str, file: str, write: Callable[[], object]) -> int:
     """Write what is computed again from a record and name the file; a certificate not borne out is a failure."""
-    from topalpha.verification import Refuted
+    from topalpha.session import Refuted
 
     with refusals():
         writable("output", output, file)  # before the work
@@ -124,9 +124,9 @@ def _count(progress: Mapping[str, Any], name: str) -> str:
 @json_option
 def verify(file: str, name: str | None, certificate: str | None, allow_pickle: bool, json_target: str | None) -> int:
     """Compute the certificate in FILE again from the recorded pulls, and refuse one that they do not bear out."""
+    from topalpha.session import Refuted
+    from topalpha.session import verify as check
     from topalpha.storage.encoding import PICKLED
-    from topalpha.verification import Refuted
-    from topalpha.verification import verify as check
 
     with delivery(json_target, file, certificate) as deliver:
         with refusals():

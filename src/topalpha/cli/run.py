@@ -20,7 +20,7 @@ from topalpha.cli.trust import allow
 from topalpha.validate import require
 
 if TYPE_CHECKING:
-    from topalpha.result import Result
+    from topalpha.ask_tell import Result
 
 _PROGRESS = click.Choice(["auto", "live", "lines", "none"])
 _ON_ERROR = click.Choice(["raise", "retry", "worst"])
@@ -99,8 +99,8 @@ def run(
 
     def start() -> Result:
         from topalpha.algorithms import default_for, entry
-        from topalpha.models import reward_model
-        from topalpha.practice import asearch, search
+        from topalpha.families.units import reward_model
+        from topalpha.running import asearch, search
 
         source, pull, test = _code(code)
         rewards = reward_model(settings["family"], items=None if test is None else len(test)).family
@@ -139,8 +139,8 @@ def resume(
     """
 
     def start() -> Result:
-        from topalpha.practice import aresume
-        from topalpha.practice import resume as go_on
+        from topalpha.running import aresume
+        from topalpha.running import resume as go_on
         from topalpha.storage import read
 
         recording = read(file, name, log=False)

@@ -11,7 +11,7 @@ from topalpha.cli.output import console, delivery, progress, share
 
 if TYPE_CHECKING:
     from topalpha.reservoirs import Reservoir
-    from topalpha.result import Study
+    from topalpha.simulation import Study
 
 
 @click.command()

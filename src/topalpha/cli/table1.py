@@ -13,8 +13,8 @@ from topalpha.cli.program import refusals
 from topalpha.validate import require
 
 if TYPE_CHECKING:
-    from topalpha.core import Algorithm
-    from topalpha.table1 import Row
+    from topalpha.research.table1 import Row
+    from topalpha.rules.protocol import Algorithm
 
 #: What others are measured against.
 BASELINE = "kl-lucb"
@@ -54,7 +54,7 @@ def table1(
 
     Example: topalpha table1 --runs 100 --rows 1-12 --option kl-lucb:arms=table
     """
-    from topalpha.table1 import select
+    from topalpha.research.table1 import select
 
     with refusals():
         chosen_rows = select(rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from topalpha.confidence.base import ConfidenceBounds, JointEvidence
 from topalpha.confidence.bernstein import BernsteinBounds, BernsteinEvidence
 from topalpha.confidence.conjugate import ConjugateBounds
 from topalpha.confidence.gap import GapEvidence
@@ -11,7 +10,8 @@ from topalpha.confidence.student import StudentBounds
 from topalpha.confidence.tilt import TiltBounds
 from topalpha.confidence.without_replacement import ShiftEvidence, WithoutReplacementBounds
 from topalpha.families import LowVariance, Normal, PassFail, describe
-from topalpha.rewards import EvidenceFamily, RewardFamily, RewardModel
+from topalpha.families.protocols import EvidenceFamily, RewardFamily, RewardModel
+from topalpha.rules.columns import ConfidenceBounds, JointEvidence
 from topalpha.validate import choice, require
 
 __all__ = ["WORDS", "ConfidenceBounds", "JointEvidence", "bounds_for", "evidence_for"]

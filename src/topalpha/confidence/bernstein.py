@@ -17,8 +17,8 @@ import math
 from collections.abc import MutableSequence, Sequence
 from typing import Any, NamedTuple
 
-from topalpha.confidence.base import AFTER, EXTRA, LOWER, PULLS_THEN, SUM_THEN, UPPER
-from topalpha.core import SUM, History
+from topalpha.rules.columns import AFTER, EXTRA, LOWER, PULLS_THEN, SUM_THEN, UPPER
+from topalpha.rules.protocol import SUM, History
 
 # Gaps: from half of epsilon, so that a run with tied means stops, to a quarter. More of them change the width by a few
 # percent; a single bet, laid out for a level fixed in advance, makes lower bounds up to 1.5 times wider.

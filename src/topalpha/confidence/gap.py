@@ -6,10 +6,10 @@ import math
 from collections.abc import MutableSequence
 from typing import Any, NamedTuple
 
-from topalpha.confidence.base import PULLS_THEN, SUM_THEN, UPPER
-from topalpha.core import SUM, History
-from topalpha.evidence import gap_grid, gap_upper, log_above, log_below
-from topalpha.rewards import EvidenceFamily
+from topalpha.confidence.gap_evidence import gap_grid, gap_upper, log_above, log_below
+from topalpha.families.protocols import EvidenceFamily
+from topalpha.rules.columns import PULLS_THEN, SUM_THEN, UPPER
+from topalpha.rules.protocol import SUM, History
 
 # The grids. None of these touches the guarantee; how they were chosen, and how little that is worth beyond the rows it
 # was done on, is in docs/reproduction.md.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from topalpha.confidence import bounds_for
-from topalpha.confidence.base import ConfidenceBounds
 from topalpha.confidence.conjugate import ConjugateBounds
-from topalpha.rewards import RewardModel
+from topalpha.families.protocols import RewardModel
+from topalpha.rules.columns import ConfidenceBounds
 from topalpha.validate import require
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from topalpha.confidence.base import AFTER, EXTRA, LOWER, ConfidenceBounds, JointEvidence
-from topalpha.core import SUM, History
+from topalpha.rules.columns import AFTER, EXTRA, LOWER, ConfidenceBounds, JointEvidence
+from topalpha.rules.protocol import SUM, History
 
 
 def _with_largest(history: History, arm: int, column: int) -> Any:

@@ -20,9 +20,9 @@ import math
 from collections.abc import MutableSequence
 from typing import Any, NamedTuple
 
-from topalpha.confidence.base import EXTRA, LOWER, UPPER
 from topalpha.confidence.student_law import student_cdf, student_density
-from topalpha.core import SUM, History
+from topalpha.rules.columns import EXTRA, LOWER, UPPER
+from topalpha.rules.protocol import SUM, History
 
 # Column of the sum of squared deviations from the mean.
 _SQUARES = EXTRA

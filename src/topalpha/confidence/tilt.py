@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import MutableSequence
 from typing import Any, NamedTuple
 
-from topalpha.bounds import log_mixture, tilt_bound, tilt_grid
-from topalpha.confidence.base import LOWER, UPPER
-from topalpha.core import SUM, History
-from topalpha.rewards import RewardFamily
+from topalpha.confidence.tilt_bounds import log_mixture, tilt_bound, tilt_grid
+from topalpha.families.protocols import RewardFamily
+from topalpha.rules.columns import LOWER, UPPER
+from topalpha.rules.protocol import SUM, History
 
 # How many nats short of the threshold the evidence is when the lower bound begins to be remembered.
 _CLOSE = 1.0

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import MutableSequence
 from typing import Any, NamedTuple
 
-from topalpha.confidence.base import LOWER, PULLS_THEN, SUM_THEN, UPPER
 from topalpha.confidence.shifts import first_at_least, log_factorials, log_shifts, shift_grid, shift_upper
-from topalpha.core import SUM, History
+from topalpha.rules.columns import LOWER, PULLS_THEN, SUM_THEN, UPPER
+from topalpha.rules.protocol import SUM, History
 
 # Shifts for bounds: eight from half of epsilon to half of the items, and 1 and 2, which matter late and for rare
 # passes. The weights of the last two are worth a thousandth in the width of a bound in the middle.

@@ -153,7 +153,7 @@ def _figures(progress: Any) -> dict[str, Any]:
 
 
 def _law(task: Mapping[str, Any]) -> str | None:
-    """As :attr:`topalpha.task.Task.law` says it; a task of a later version need not be one of this."""
+    """As :attr:`topalpha.ask_tell.Task.law` says it; a task of a later version need not be one of this."""
     if task.get("about"):
         return str(task["about"])
     if not task:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
+import pkgutil
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -20,29 +22,12 @@ import numba
 from numba.core import types
 from numba.extending import overload_attribute, overload_method, register_jitable
 
-from topalpha import bounds, contests, elimination, evidence, glr, joint, ranking, rules, tournament, weighted
-from topalpha.confidence import bernstein, shifts, student, student_law
-from topalpha.families import draws, scale
+from topalpha import confidence, families, rules
+from topalpha.families import draws
 from topalpha.validate import require
 
-#: Modules whose plain functions rule bodies may call.
-SHARED_MODULES: tuple[ModuleType, ...] = (
-    tournament,
-    rules,
-    ranking,
-    elimination,
-    contests,
-    bounds,
-    evidence,
-    glr,
-    joint,
-    scale,
-    shifts,
-    student,
-    student_law,
-    bernstein,
-    weighted,
-)
+#: The rooms whose plain functions rule bodies may call.
+SHARED_ROOMS: tuple[ModuleType, ...] = (families, confidence, rules)
 
 # Compiled code borrows its arrays from a caller that keeps them alive. Counting references instead would cost an atomic
 # increment and decrement per array and call: more than all the mathematics of a round.
@@ -117,10 +102,12 @@ def _register_function(function: Callable[..., Any], allocates: bool) -> None:
     register_jitable(**({"_nrt": True} if allocates else _OPTIONS))(function)
 
 
-for _module in (*SHARED_MODULES, draws):
-    for _function in list(vars(_module).values()):
-        if isinstance(_function, FunctionType) and _function.__module__ == _module.__name__:
-            _register_function(_function, allocates=_module is draws)
+for _room in SHARED_ROOMS:
+    for _found in pkgutil.iter_modules(_room.__path__, f"{_room.__name__}."):
+        _module = import_module(_found.name)
+        for _function in list(vars(_module).values()):
+            if isinstance(_function, FunctionType) and _function.__module__ == _module.__name__:
+                _register_function(_function, allocates=_module is draws)
 
 
 @cache
@@ -133,7 +120,7 @@ def _imports(name: str) -> tuple[str, ...]:
             named += [f"{node.module}", *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
             named += [alias.name for alias in node.names]
-    return tuple(found for found in named if found.split(".")[0] == "topalpha" and found in sys.modules)
+    return tuple(found for found in named if found.startswith("topalpha.") and found in sys.modules)
 
 
 def _sources(names: Iterable[str]) -> set[Path]:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topalpha.core import Algorithm
 from topalpha.engine.run import OneByOne, Run, advance_blocks, advance_pulls
+from topalpha.rules.protocol import Algorithm
 
 
 class InterpretedRun(Run):

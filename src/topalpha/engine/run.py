@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topalpha.core import SUM, Algorithm, History, Selector
 from topalpha.engine.compile import compiled, parameter_classes
-from topalpha.rewards import ENDLESS
+from topalpha.families.protocols import ENDLESS
+from topalpha.rules.protocol import SUM, Algorithm, History, Selector
 
 #: What the compiled loop says when it returns.
 STOPPED, OUT_OF_ARMS, OUT_OF_BUDGET, FAULTY = 0, 1, 2, 3

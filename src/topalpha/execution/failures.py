@@ -6,8 +6,7 @@ import pickle
 import traceback
 from typing import NamedTuple
 
-from topalpha.ask_tell import Pull
-from topalpha.result import Result
+from topalpha.ask_tell import Pull, Result
 
 #: What may be done about a pull that gives no reward.
 POLICIES = ("raise", "retry", "worst")

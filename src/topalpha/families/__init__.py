@@ -13,7 +13,7 @@ from topalpha.families.mirrored import Mirrored
 from topalpha.families.normal import Normal
 from topalpha.families.pass_fail import PassFail
 from topalpha.families.poisson import Poisson
-from topalpha.rewards import RewardFamily, RewardModel
+from topalpha.families.protocols import RewardFamily, RewardModel
 from topalpha.validate import choice, plain, quoted, require, words
 
 __all__ = [

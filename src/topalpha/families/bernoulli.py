@@ -11,8 +11,8 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from topalpha.families.draws import draw_binomial
+from topalpha.families.protocols import ENDLESS
 from topalpha.families.scale import log_gamma
-from topalpha.rewards import ENDLESS
 from topalpha.validate import require
 
 if TYPE_CHECKING:

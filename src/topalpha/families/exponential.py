@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from topalpha.families.protocols import ENDLESS
 from topalpha.families.scale import (
     reach,
     scale_ceiling,
@@ -19,7 +20,6 @@ from topalpha.families.scale import (
     scale_tilted_slope,
     scale_upper,
 )
-from topalpha.rewards import ENDLESS
 from topalpha.validate import real, require
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from topalpha.families.protocols import ENDLESS
 from topalpha.families.scale import OUTWARD, SPARE
-from topalpha.rewards import ENDLESS
 from topalpha.validate import positive, real, require
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from topalpha.rewards import ENDLESS
+from topalpha.families.protocols import ENDLESS
 from topalpha.validate import require
 
 if TYPE_CHECKING:

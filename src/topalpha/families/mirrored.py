@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from topalpha.families.protocols import RewardFamily
 from topalpha.families.scale import LARGEST_EXPONENT
-from topalpha.rewards import RewardFamily
 from topalpha.validate import require
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from topalpha.rewards import ENDLESS
+from topalpha.families.protocols import ENDLESS
 from topalpha.validate import positive, require
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from topalpha.families.draws import draw_poisson
+from topalpha.families.protocols import ENDLESS
 from topalpha.families.scale import (
     OUTWARD,
     SPARE,
@@ -17,7 +18,6 @@ from topalpha.families.scale import (
     widest_growth,
     widest_shift,
 )
-from topalpha.rewards import ENDLESS
 from topalpha.validate import real, require
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import numpy as np
 from topalpha.figures.canvas import Axes, Numbers, bars, chosen, dressed, note, patch, sample, span
 from topalpha.figures.style import CHALLENGER, LEADER, LINE, OTHER, Look
 from topalpha.figures.words import leaders, line, named, of_status, rewards
-from topalpha.origin import Source
-from topalpha.standing import Standing, standing
+from topalpha.standing import Source, Standing, standing
 from topalpha.validate import require
 
 #: Up to so many arms are drawn one by one, and so many bear their numbers; more are drawn as ranges of neighbours.

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from topalpha.drafts import draft_of
 from topalpha.figures.style import PALE, SIZE
+from topalpha.storage.outputs import draft_of
 from topalpha.validate import require
 
 #: ``matplotlib.axes.Axes``, which has no types of its own here.

@@ -11,7 +11,7 @@ import numpy as np
 from topalpha.figures.canvas import Axes, chosen, dressed, patch, sample
 from topalpha.figures.studies import SIGNS, Studies, plain_ticks, several
 from topalpha.figures.style import LIMIT, VERMILION, paler, style
-from topalpha.result import Count, Study
+from topalpha.simulation import Count, Study
 
 #: Over the marker of a study with runs that came to no answer.
 _CUT = {"linestyle": "none", "marker": "x", "color": "black", "markeredgewidth": 1.6}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from topalpha.figures.canvas import Axes, chosen, dressed, patch, sample
 from topalpha.figures.style import PROVED, TARGET
 from topalpha.figures.words import arms, of_status
-from topalpha.origin import Source
-from topalpha.standing import standing
+from topalpha.standing import Source, standing
 from topalpha.validate import require
 
 

@@ -10,8 +10,7 @@ from topalpha.figures import words
 from topalpha.figures.canvas import Axes, Numbers, bars, chosen, dressed, patch, sample, span
 from topalpha.figures.style import BLACK, END, GREEN, GREY, LEADER, LINE, PURPLE, REACH, Look
 from topalpha.figures.words import named, of_status, rewards
-from topalpha.origin import Source
-from topalpha.standing import Standing, timeline
+from topalpha.standing import Source, Standing, timeline
 from topalpha.validate import require, whole
 
 #: How many rivals' intervals are shown, unless said otherwise, and at how many moments each.

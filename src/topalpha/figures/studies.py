@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from topalpha.figures.canvas import Axes
-from topalpha.result import Study
+from topalpha.simulation import Study
 from topalpha.validate import require
 
 Studies: TypeAlias = Study | Iterable[Study]

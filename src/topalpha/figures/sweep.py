@@ -11,7 +11,7 @@ from topalpha.figures.canvas import Axes, chosen, dressed, note, sample
 from topalpha.figures.studies import SIGNS, Studies, plain_ticks, pulls_curve, several
 from topalpha.figures.style import LIMIT, LIMIT_EXACT, style
 from topalpha.reservoirs import parse
-from topalpha.result import Study, standard_error
+from topalpha.simulation import Study, standard_error
 from topalpha.theory import lower_bound, relaxed_lower_bound
 from topalpha.validate import choice, require
 

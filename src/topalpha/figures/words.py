@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from topalpha.plain import plain
+from topalpha.certificate import REASONS
 from topalpha.standing import Standing
-from topalpha.wording import REASONS
+from topalpha.storage.plain_text import plain
 
 
 def named(now: Standing) -> str:

@@ -10,9 +10,9 @@ from topalpha.algorithms.cc_lucb import CCLUCB
 from topalpha.algorithms.kl_lucb import KLLUCB
 from topalpha.algorithms.lucb_pp import LUCBPlusPlus
 from topalpha.confidence.tilt import TiltBounds
-from topalpha.core import Algorithm
 from topalpha.families import Bernoulli, Gaussian
-from topalpha.rewards import ENDLESS, RewardModel
+from topalpha.families.protocols import ENDLESS, RewardModel
+from topalpha.rules.protocol import Algorithm
 
 
 class Cap(NamedTuple):

@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topalpha.core import Algorithm
 from topalpha.families import Gaussian, Normal
+from topalpha.families.protocols import RewardModel
+from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Dirac, Reservoir, Uniform
-from topalpha.result import standard_error
-from topalpha.rewards import RewardModel
-from topalpha.runs import Experiment, finish, start
-from topalpha.streams import run_seed, streams
+from topalpha.rules.protocol import Algorithm
+from topalpha.simulation import Experiment, standard_error
+from topalpha.simulation.runs import finish, start
 
 # A target is simulated as it is if this many runs of it fit into the budget.
 _FEWEST_RUNS = 8

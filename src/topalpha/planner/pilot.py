@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topalpha.families import Bernoulli, Gaussian, LowVariance, Normal, PassFail, describe
-from topalpha.models import Model, reward_model
+from topalpha.families.protocols import EvidenceFamily, RewardModel
+from topalpha.families.units import Model, reward_model
 from topalpha.planner.worlds import Softened
 from topalpha.reservoirs import Empirical
-from topalpha.rewards import EvidenceFamily, RewardModel
 from topalpha.validate import number_in, real, require, whole
 
 # Laws on [0, 1]: those that may lie between, and those whose rewards are taken to be 0 or 1 where only means are known.

@@ -8,12 +8,12 @@ from os import PathLike
 from typing import Any
 
 from topalpha.algorithms import default_for, design
-from topalpha.core import Algorithm
-from topalpha.models import Model, reward_model
+from topalpha.families.protocols import RewardModel
+from topalpha.families.units import Model, reward_model
 from topalpha.planner.caps import Cap, sure_cap
 from topalpha.planner.cost import Case, Cost, expect, references
 from topalpha.planner.pilot import Pilot, read_pilot, summarise
-from topalpha.rewards import RewardModel
+from topalpha.rules.protocol import Algorithm
 from topalpha.simulation import check_means
 from topalpha.validate import MOST_RUNS, MOST_WORKERS, fraction, optional, plain, positive, require, seed_number, whole
 

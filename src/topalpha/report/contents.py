@@ -9,14 +9,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from topalpha.certificate import Certificate, certify
-from topalpha.replay import fingerprint
-from topalpha.session import RUNNING, Session
+from topalpha.ask_tell import fingerprint
+from topalpha.certificate import SILENT, Certificate, certify
+from topalpha.session import RUNNING, Session, confirmed
 from topalpha.standing import Standing, standing
 from topalpha.storage import Recording, Row, read
 from topalpha.storage.encoding import PICKLED, legible, shown
-from topalpha.verification import confirmed
-from topalpha.wording import SILENT
 
 #: Characters of a candidate that a table shows.
 LONGEST = 400

@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from topalpha import __version__
-from topalpha.drafts import draft_of
-from topalpha.plain import plain
 from topalpha.report import words
 from topalpha.report.contents import as_text, clipped, gather
+from topalpha.storage.outputs import draft_of
+from topalpha.storage.plain_text import plain
 from topalpha.validate import whole
 
 if TYPE_CHECKING:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from topalpha.certificate import Certificate
+from topalpha.ask_tell import Task
+from topalpha.certificate import REASONS, Certificate, top
 from topalpha.report.contents import Contents
 from topalpha.storage import Recording
-from topalpha.task import Task
 from topalpha.theory.pool import top_size
-from topalpha.wording import REASONS, top
 
 #: How many claims are listed at most; the figure shows all.
 CLAIMS = 8

@@ -14,9 +14,9 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import check_scoring
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from topalpha.driving import finish
+from topalpha.ask_tell import Result
 from topalpha.execution import PATIENCE, PullFailed, depart, exit_code
-from topalpha.result import Result
+from topalpha.running import finish
 from topalpha.session import Session
 from topalpha.sklearn.delegation import Delegating
 from topalpha.sklearn.preparation import opened, prepared, running

@@ -17,15 +17,14 @@ from sklearn.utils import check_random_state, get_tags, indexable
 from sklearn.utils.multiclass import type_of_target
 
 from topalpha.algorithms import default_for
-from topalpha.driving import begin, proceed
+from topalpha.ask_tell import Task
 from topalpha.execution import Calls
-from topalpha.models import Model, reward_model
-from topalpha.running import Running
+from topalpha.families.units import Model, reward_model
+from topalpha.running import Running, begin, proceed
 from topalpha.session import Session
 from topalpha.sklearn.settings import Grid, Sampler, by_value, in_words, parts, without_addresses
 from topalpha.sklearn.split_score import SplitScore
 from topalpha.storage import holds
-from topalpha.task import Task
 from topalpha.validate import (
     choice,
     file_name,

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, cross_validate
 
 from topalpha.execution import Noted, common_generator, place_of, pull_generator
-from topalpha.models import Model
+from topalpha.families.units import Model
 from topalpha.sklearn.settings import Settings
 
 
@@ -61,7 +61,7 @@ class SplitScore:
     >>> from sklearn.dummy import DummyClassifier
     >>> from sklearn.metrics import check_scoring
     >>> from topalpha.execution import pull_generator
-    >>> from topalpha.models import reward_model
+    >>> from topalpha.families.units import reward_model
     >>> X, y = np.zeros((12, 1)), np.array([0] * 8 + [1] * 4)
     >>> scorer, model = check_scoring(DummyClassifier()), reward_model("bernoulli")
     >>> pull = SplitScore(DummyClassifier(), X, y, {}, scorer, 0.25, True, False, 0.0, "raise", model)

@@ -6,7 +6,7 @@ import errno
 import sqlite3
 from typing import Any
 
-from topalpha.plain import plain
+from topalpha.storage.plain_text import plain
 
 ROOM = "have room left on its disk"
 WRITABLE = "be writable, and so its directory"

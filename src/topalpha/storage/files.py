@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
 
-from topalpha.drafts import draft_of
-from topalpha.places import COMPANIONS, SMALLEST, address, is_database, look
 from topalpha.storage.errors import BROKEN, SOUND, StorageError, explained, refusal
+from topalpha.storage.outputs import draft_of
+from topalpha.storage.places import COMPANIONS, SMALLEST, address, is_database, look
 from topalpha.storage.schema import APPLICATION, CONTENTS, OLDEST_SQLITE, VERSION, contents, image
 from topalpha.validate import file_name
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from topalpha.core import Algorithm, BlockAlgorithm
+from topalpha.families.protocols import RewardFamily
 from topalpha.reservoirs import Reservoir
-from topalpha.rewards import RewardFamily
+from topalpha.rules.protocol import Algorithm, BlockAlgorithm
 from topalpha.testing.ensure import ensure
 from topalpha.testing.runs import Outcome, check_same, compiled, interpreted, replayed, searched
 

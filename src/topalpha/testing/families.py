@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from topalpha.rewards import RewardFamily
+from topalpha.families.protocols import RewardFamily
 from topalpha.testing.algorithms import check_parameters
 from topalpha.testing.ensure import ensure
 

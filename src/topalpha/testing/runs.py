@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from topalpha.ask_tell import Pull, Search
-from topalpha.core import SUM, Algorithm, History
+from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Reservoir
+from topalpha.rules.protocol import SUM, Algorithm, History
 from topalpha.simulation import Means, interpret
-from topalpha.streams import run_seed, streams
 from topalpha.testing.ensure import ensure
 
 

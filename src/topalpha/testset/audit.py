@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topalpha.audit import FALSE_ALARM
-from topalpha.result import Count
+from topalpha.research.audit import FALSE_ALARM
+from topalpha.simulation import Count
 from topalpha.testset.naive import LOOK, Rule, Thumb, enough, fixed, race
 from topalpha.testset.replays import replays
 from topalpha.testset.table import ScoreTable
@@ -69,7 +69,7 @@ class Record:
 
     @property
     def compatible(self) -> bool:
-        """Whether that is more than :data:`topalpha.audit.FALSE_ALARM`."""
+        """Whether that is more than :data:`topalpha.research.audit.FALSE_ALARM`."""
         return self.p_value > FALSE_ALARM
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from topalpha.streams import run_seed
+from topalpha.randomness import run_seed
 
 #: The level of ordinary intervals, as a quantile of the normal law, and how often a race is looked at.
 NORMAL_95, LOOK = 1.959963984540054, 10

@@ -8,13 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from topalpha.driving import Draw, afinish, finish, prepare
+from topalpha.ask_tell import Task
 from topalpha.execution import Calls
-from topalpha.identity import digest
-from topalpha.running import Running
-from topalpha.session import Session, recorded_task
+from topalpha.running import Draw, Running, afinish, finish, prepare
+from topalpha.session import Session, digest, recorded_task
 from topalpha.storage import holds, read
-from topalpha.task import Task
 from topalpha.testset.selection import Selection, selection_of
 from topalpha.validate import choice, file_name, flag, has_length, require
 

@@ -6,16 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from topalpha.certificate import Certificate
+from topalpha.ask_tell import Result
+from topalpha.certificate import Certificate, legible, statement
 from topalpha.confidence import bounds_for
-from topalpha.confidence.base import UPPER
-from topalpha.core import SUM, History
 from topalpha.execution import Calls
 from topalpha.families import PassFail
-from topalpha.plain import plain
-from topalpha.result import Result
+from topalpha.rules.columns import UPPER
+from topalpha.rules.protocol import SUM, History
 from topalpha.session import Session
-from topalpha.wording import legible, statement
+from topalpha.storage.plain_text import plain
 
 # How many scores are printed, and how long a candidate's name is there.
 _ROWS, _WIDTH = 10, 60

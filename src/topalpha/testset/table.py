@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from topalpha.drafts import draft_of
+from topalpha.storage.outputs import draft_of
 from topalpha.testset.reading import Entry, passed, read_entries
 from topalpha.testset.selecting import select
 from topalpha.testset.selection import Selection

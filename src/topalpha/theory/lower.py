@@ -9,8 +9,8 @@ from topalpha.theory.bound import Bound, conclude
 from topalpha.validate import fraction, positive, require
 
 if TYPE_CHECKING:
+    from topalpha.families.protocols import RewardFamily
     from topalpha.reservoirs import Reservoir
-    from topalpha.rewards import RewardFamily
 
 _SLACK = 1e-12
 

@@ -11,8 +11,8 @@ from topalpha.theory.lower import partition
 from topalpha.validate import fraction, positive, require, whole
 
 if TYPE_CHECKING:
+    from topalpha.families.protocols import RewardFamily
     from topalpha.reservoirs import Reservoir
-    from topalpha.rewards import RewardFamily
 
 _COMPLEXITY = ("the family's kappa(epsilon) is positive",)
 

@@ -1,0 +1,221 @@
+"""al-q-iu: arms near an unknown threshold; Ren, Liu and Shroff (AISTATS 2019), AL-Q-IU.
+
+First estimate a limit that lies between q+(alpha) - epsilon/5 and q+(alpha/2): draw (32/alpha) ln(10/delta) arms, keep
+the best three quarters alpha of them by Halving, find the worst of those by Halving on the rewards turned round, and
+measure it. Then run al-q-ik with that limit, alpha/2 and 4/5 epsilon. Each half errs with probability at most delta/2:
+(alpha, epsilon, delta)-correct for every reservoir (docs/field/threshold.md, 3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableSequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topalpha.algorithms.field.finite_solvers import target
+from topalpha.algorithms.field.schedules_threshold import (
+    ACCEPTED,
+    FIRST,
+    NUMBERS,
+    ROUND,
+    WIDTH,
+    Halving,
+    Memory,
+    Repetitions,
+    accepted_arms,
+    affordable,
+    expected_repetitions,
+    repetitions,
+    room,
+    split,
+)
+from topalpha.families import Bernoulli, unit_rewards
+from topalpha.families.protocols import RewardModel
+from topalpha.rules.elimination import (
+    ALIVE,
+    ROUND_PULLS,
+    ROUND_SUM,
+    keep_best,
+    new_round,
+    next_blocks,
+    round_mean,
+    survivor,
+)
+from topalpha.rules.protocol import SUM, Entry, History, Traits
+from topalpha.validate import whole
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+# Further numbers of the state: the phase, and the limit once it is estimated.
+_PHASE, _LIMIT = NUMBERS, NUMBERS + 1
+
+# Phases: find the best arms, the worst of those, measure it; then repetitions.
+_BEST, _WORST, _MEASURE, _SEARCH = 0, 1, 2, 3
+
+
+class LimitEstimation(NamedTuple):
+    """The limit: ``best`` keeps the best of ``drawn`` arms, ``worst`` finds the worst of those, which is measured.
+
+    The limit is its mean over ``measure_pulls`` pulls, less ``margin``.
+    """
+
+    drawn: int
+    best: Halving
+    worst: Halving
+    measure_pulls: int
+    margin: float
+
+    def next_estimate(self, history: History, order: MutableSequence[int], batch: Any) -> int:
+        """The next blocks of pulls, WAIT, or 0 once the limit is known."""
+        state = history.state
+        while state[_PHASE] != _SEARCH:
+            phase, number = int(state[_PHASE]), int(state[ROUND])
+            if phase == _BEST:
+                left, keep = self.best.halved(self.drawn, number), self.best.keep
+                count, following = self.best.halving_pulls(number, 0), self.best.halved(self.drawn, number + 1)
+            else:
+                left, keep = self.worst.halved(self.best.keep, number), self.worst.keep
+                count, following = self.worst.halving_pulls(number, 0), self.worst.halved(self.best.keep, number + 1)
+            if phase == _MEASURE:
+                count = self.measure_pulls
+            elif left == keep:
+                state[_PHASE] += 1.0
+                state[ROUND] = 0.0
+                continue
+            written = next_blocks(history, 0, self.drawn, count, batch)
+            if written != 0:
+                return written
+            if phase == _MEASURE:
+                state[_LIMIT] = round_mean(history, survivor(history, 0)) - self.margin
+                state[_PHASE] = float(_SEARCH)
+                state[FIRST] = float(history.arms)
+            else:
+                keep_best(history, order, 0, following)
+                new_round(history, 0)
+                state[ROUND] += 1.0
+        return 0
+
+    def estimate_cost(self) -> float:
+        """The pulls that it takes, a fixed number."""
+        best, worst = self.best.halving_cost(self.drawn, 0), self.worst.halving_cost(self.best.keep, 0)
+        return best + worst + self.measure_pulls
+
+
+class ALQIU(NamedTuple):
+    """Unknown threshold; build it with :func:`design`.
+
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/threshold.md, 3). ``arms`` is the number
+    of arms that the limit is estimated from.
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    arms: int
+    family: Bernoulli
+    estimation: LimitEstimation
+    tries: Repetitions
+
+    @property
+    def traits(self) -> Traits:
+        """Columns of elimination and a mark on accepted arms; state of the repetitions, the phase and the limit."""
+        return Traits("al-q-iu", columns=ACCEPTED + 1, numbers=NUMBERS + 2, width=WIDTH, blocks=True)
+
+    def scratch(self, arms: int) -> Memory:
+        """Fresh memory."""
+        return room(arms)
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """A block of one."""
+        self.observe_block(history, memory, arm, 1, reward)
+
+    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
+        """Count a block of rewards; where the worst arm is sought, a reward counts as 1 less itself in the round."""
+        if history.pulls[arm] == 0:
+            history.stats[ALIVE][arm] = 1.0
+        history.pulls[arm] += count
+        history.stats[SUM][arm] += total
+        history.stats[ROUND_SUM][arm] += count - total if history.state[_PHASE] == _WORST else total
+        history.stats[ROUND_PULLS][arm] += count
+
+    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+        """Estimate the limit; then repetitions against it, until k arms are accepted."""
+        written = self.estimation.next_estimate(history, memory.order, batch)
+        if written != 0:
+            return written
+        return self.tries.next_test(history, memory.order, history.state[_LIMIT], batch)
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The first arm that was accepted; before there is one, the empirical best."""
+        return self.tries.accepted_first(history)
+
+    def selection(self, history: History, memory: Any) -> list[int]:
+        """The accepted arms, k of them at the stop."""
+        return accepted_arms(history, self.recommend(history, memory))
+
+    def design_pulls(self) -> float:
+        """The pulls of the estimation plus those expected after it, at most, where it is right (1 - delta/2)."""
+        later = expected_repetitions(0.5 * self.delta, self.tries.wanted) * self.tries.repetition_cost()
+        return self.estimation.estimate_cost() + later
+
+
+def limit_estimation(alpha: float, epsilon: float, delta: float) -> LimitEstimation:
+    """LE: a limit in [q+(alpha) - epsilon, q+(alpha/2)] with probability 1 - delta (docs/field/threshold.md, 3).
+
+    Examples
+    --------
+    >>> estimation = limit_estimation(0.1, 0.02, 0.05)
+    >>> estimation.drawn, estimation.best.keep, f"{estimation.estimate_cost():.3g}"
+    (1474, 111, '1.46e+10')
+    """
+    drawn = math.ceil(32.0 / alpha * math.log(5.0 / delta))
+    keep = math.floor(1.0 + 0.75 * alpha * drawn)
+    level = 0.2 * delta
+    measure = 0.5 * math.log(10.0 / delta)
+    costs = (Halving(keep, 1.0, level).halving_cost(drawn, 0), Halving(1, 1.0, level).halving_cost(keep, 0), measure)
+    best, worst, edge = split(epsilon, costs, (1.0, 1.0, 2.0))
+    return LimitEstimation(
+        drawn=drawn,
+        best=Halving(keep=keep, accuracy=best, level=level),
+        worst=Halving(keep=1, accuracy=worst, level=level),
+        measure_pulls=max(1, math.ceil(measure / (edge * edge))),
+        margin=worst + edge,
+    )
+
+
+def design(alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, *, k: int = 1) -> ALQIU:
+    """AL-Q-IU; k is how many arms to return, all of them right with probability at least 1 - delta.
+
+    Examples
+    --------
+    >>> algorithm = design(0.1, 0.1, 0.1)
+    >>> algorithm.arms, f"{algorithm.design_pulls():.3g}"
+    (1474, '1.46e+10')
+    """
+    alpha, epsilon, delta = target(alpha, epsilon, delta)
+    law = unit_rewards(family)
+    estimation = limit_estimation(alpha, 0.2 * epsilon, 0.5 * delta)
+    tries = repetitions(0.5 * alpha, 0.8 * epsilon, 0.5 * delta, whole("k", k))
+    made = ALQIU(
+        alpha=alpha,
+        epsilon=epsilon,
+        delta=delta,
+        arms=estimation.drawn,
+        family=law,
+        estimation=estimation,
+        tries=tries,
+    )
+    affordable(made.design_pulls(), epsilon)
+    return made
+
+
+ENTRY = Entry(
+    name="al-q-iu",
+    design=design,
+    guarantee="fixed-confidence",
+    reference="Ren, Liu, Shroff (AISTATS 2019), AL-Q-IU: unknown threshold",
+    proof="docs/field/threshold.md, 3",
+    options={},
+    rewards="unit",
+)

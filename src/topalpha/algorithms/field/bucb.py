@@ -1,0 +1,263 @@
+"""bucb: upper confidence bounds in brackets of ever more arms; Katz-Samuels and Jamieson (AISTATS 2020).
+
+Bracket r has 2^r arms; bracket l + 1 opens at the first pull t with t >= l 2^l. Brackets take turns; in its turn a
+bracket pulls an arm that was never pulled, else the one with the largest upper bound at the constant level delta. The
+arm with the largest lower bound at level delta / (2^r r^2) is returned, whenever one asks.
+
+No guarantee at the end of the budget: how good the arm is cannot be verified. But what its bounds prove, for fractions
+alpha that the brackets and not the target fix, can be read at any time (docs/field/budget.md, E). Bounds are two-sided
+conjugate mixtures: N d(p, mu) <= ln(1/level) + R(S, N), R the family's redundancy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableSequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topalpha.algorithms.field.brackets import arms_drawn, bracket_alpha, brackets_opened
+from topalpha.algorithms.field.fixed_budget import checked_budget
+from topalpha.families import checked
+from topalpha.families.protocols import RewardFamily, RewardModel
+from topalpha.rules.protocol import SUM, WAIT, Claim, Entry, History, Traits
+from topalpha.rules.tournament import beats, play
+from topalpha.validate import fraction, positive, require
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+# Places in the clock: the pull it stands at, brackets open, whose turn it is, arms drawn (by this pull, too).
+_PULL, _OPEN, _TURN, _DRAWN = 0, 1, 2, 3
+
+
+class Memory(NamedTuple):
+    """Scratch: the schedule, which is a function of time alone, and the bounds with their tree.
+
+    The arms of bracket r have the slots from 2^r to 2^(r+1) - 1, so each bracket is one branch of the tree.
+    """
+
+    ready: MutableSequence[int]
+    clock: MutableSequence[int]
+    filled: MutableSequence[int]
+    slot_of: MutableSequence[int]
+    arm_at: MutableSequence[int]
+    uppers: MutableSequence[float]
+    counts: MutableSequence[int]
+    tree: MutableSequence[int]
+
+
+class BracketingUCB(NamedTuple):
+    """Upper confidence bounds in brackets; build it with :func:`design`.
+
+    Guarantee: none at the end of the budget; :meth:`claims` says what is proved (docs/field/budget.md, E).
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    arms: int
+    family: RewardFamily
+    budget: int
+    slots: int
+    draw_level: float
+    lower_level: float
+
+    @property
+    def traits(self) -> Traits:
+        """The sum of rewards alone."""
+        return Traits("bucb", columns=1, width=1, covered=False)
+
+    def scratch(self, arms: int) -> Memory:
+        """Fresh memory: the clock stands at 0."""
+        return Memory(
+            ready=[0],
+            clock=[0] * 4,
+            filled=[0] * self.slots.bit_length(),
+            slot_of=[0] * self.slots,
+            arm_at=[0] * self.slots,
+            uppers=[0.0] * self.slots,
+            counts=[0] * self.slots,
+            tree=[-1] * (2 * self.slots),
+        )
+
+    def bracket_upper(self, total: float, pulls: int) -> float:
+        """U_a at level delta."""
+        threshold = self.family.redundancy(total, pulls) - math.log(self.delta)
+        return self.family.upper(total / pulls, threshold / pulls)
+
+    def bracket_lower(self, total: float, pulls: int, threshold: float) -> float:
+        """L_a at level exp(-threshold)."""
+        return self.family.lower(total / pulls, (threshold + self.family.redundancy(total, pulls)) / pulls)
+
+    def turn_clock(self, memory: Any, pull: int) -> None:
+        """Go on with the schedule to this pull."""
+        clock = memory.clock
+        while clock[_PULL] < pull:
+            clock[_PULL] += 1
+            if clock[_PULL] >= clock[_OPEN] * 2 ** clock[_OPEN]:
+                clock[_OPEN] += 1
+            turn = clock[_TURN] + 1 if clock[_TURN] < clock[_OPEN] else 1
+            clock[_TURN] = turn
+            if memory.filled[turn] < 2**turn:
+                slot = 2**turn + memory.filled[turn]
+                memory.filled[turn] += 1
+                memory.slot_of[clock[_DRAWN]] = slot
+                memory.arm_at[slot] = clock[_DRAWN]
+                clock[_DRAWN] += 1
+
+    def file_bound(self, history: History, memory: Any, arm: int) -> None:
+        """Write the arm's bound where its bracket looks for it."""
+        slot = memory.slot_of[arm]
+        memory.counts[slot] = history.pulls[arm]
+        memory.uppers[slot] = self.bracket_upper(history.stats[SUM][arm], history.pulls[arm])
+        play(memory.tree, memory.uppers, memory.counts, slot)
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """Update N_a, the sum and the bound."""
+        history.pulls[arm] += 1
+        history.stats[SUM][arm] += reward
+        if memory.ready[0] == 1:
+            self.file_bound(history, memory, arm)
+
+    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+        """The bracket whose turn it is draws an arm, or pulls the one with the largest upper bound.
+
+        With pulls of its own in flight a bracket waits: then any number of workers makes the same run.
+        """
+        asked = history.t + history.in_flight
+        if asked >= self.budget:
+            return WAIT if history.in_flight > 0 else 0
+        if memory.ready[0] == 0:
+            self.turn_clock(memory, asked)
+            for arm in range(history.arms):
+                if history.pulls[arm] > 0:
+                    self.file_bound(history, memory, arm)
+            memory.ready[0] = 1
+        self.turn_clock(memory, asked + 1)
+        turn = memory.clock[_TURN]
+        batch[0] = history.arms
+        if memory.clock[_DRAWN] > history.arms:
+            return 1
+        if history.in_flight > 0:
+            for slot in range(2**turn, 2 ** (turn + 1)):
+                if history.pending[memory.arm_at[slot]] > 0:
+                    return WAIT
+        batch[0] = memory.arm_at[memory.tree[self.slots // 2**turn + 1]]
+        return 1
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The arm with the largest lower bound at level delta / (2^r r^2), r its bracket."""
+        brackets = arm_brackets(self)
+        best, best_lower = -1, -math.inf
+        for arm in range(history.arms):
+            pulls, bracket = history.pulls[arm], brackets[arm]
+            if pulls > 0 and history.stats[SUM][arm] / pulls >= best_lower:  # no bound exceeds its mean
+                threshold = bracket * math.log(2.0) + 2.0 * math.log(bracket) - math.log(self.delta)
+                lower = self.bracket_lower(history.stats[SUM][arm], pulls, threshold)
+                if best < 0 or beats(lower, pulls, arm, best_lower, history.pulls[best], best):
+                    best, best_lower = arm, lower
+        return best
+
+    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
+        """L_a at level delta_L / (r (r + 1) 2^r), r its bracket."""
+        return self.certified_lower(history, arm, arm_brackets(self)[arm])
+
+    def certified_lower(self, history: History, arm: int, bracket: int) -> float:
+        """The same, where the bracket is known."""
+        threshold = bracket * math.log(2.0) + math.log(bracket * (bracket + 1.0) / self.lower_level)
+        return self.bracket_lower(history.stats[SUM][arm], history.pulls[arm], threshold)
+
+    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
+        """U_a at level delta."""
+        return self.bracket_upper(history.stats[SUM][arm], history.pulls[arm])
+
+    def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
+        """What is proved about the arm now: for each bracket the alpha that its size proves (docs/field/budget.md, E).
+
+        All of it holds at once, at all times, with probability at least 1 - delta.
+        """
+        brackets = arm_brackets(self)
+        lower = self.certified_lower(history, arm, brackets[arm])
+        curve: list[Claim] = []
+        for bracket in range(self.slots.bit_length() - 2, 0, -1):
+            alpha = bracket_alpha(bracket, self.draw_level, self.delta)
+            members = [one for one in range(history.arms) if brackets[one] == bracket]
+            if alpha >= 1.0 or len(members) < 2**bracket or any(history.pulls[one] == 0 for one in members):
+                continue
+            highest = max(self.upper_bound(history, memory, one) for one in members if one != arm)
+            epsilon = max(0.0, highest - lower)
+            if not curve or epsilon < curve[-1].epsilon:
+                curve.append(Claim(alpha, epsilon))
+        return curve
+
+
+@lru_cache(maxsize=8)
+def arm_brackets(algorithm: BracketingUCB) -> tuple[int, ...]:
+    """The bracket of every arm that the schedule draws, in the order in which it draws them.
+
+    Examples
+    --------
+    >>> arm_brackets(design(0.1, 0.1, 0.1, budget=24))
+    (1, 2, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3)
+    """
+    memory = algorithm.scratch(1)
+    algorithm.turn_clock(memory, algorithm.budget)
+    return tuple(slot.bit_length() - 1 for slot in memory.slot_of[: memory.clock[_DRAWN]])
+
+
+def design(
+    alpha: float,
+    epsilon: float,
+    delta: float,
+    family: RewardModel | None = None,
+    *,
+    budget: int | None = None,
+    draw_share: float = 0.9,
+) -> BracketingUCB:
+    """Upper confidence bounds in brackets, for ``budget`` pulls.
+
+    Parameters
+    ----------
+    alpha, epsilon, delta
+        The target by which the arm is judged; of it, only delta enters the bounds.
+    family
+        The reward model, Bernoulli by default.
+    budget
+        How many pulls may be spent.
+    draw_share
+        delta_A / delta in what :meth:`BracketingUCB.claims` proves: the part of delta for brackets without a good arm.
+
+    Examples
+    --------
+    >>> design(0.1, 0.1, 0.1, budget=24).arms
+    12
+    """
+    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
+    law = checked(family)
+    pulls, draw_level = checked_budget(budget), fraction("draw_share", draw_share) * delta
+    opened = brackets_opened(pulls)
+    threshold = opened * math.log(2.0) + math.log(opened * (opened + 1.0) / (delta - draw_level))
+    require(threshold <= law.largest_threshold, "delta", "not be so small for this family", delta)
+    return BracketingUCB(
+        alpha=alpha,
+        epsilon=epsilon,
+        delta=delta,
+        arms=arms_drawn(pulls),
+        family=law,
+        budget=pulls,
+        slots=2 ** (opened + 1),
+        draw_level=draw_level,
+        lower_level=delta - draw_level,
+    )
+
+
+ENTRY = Entry(
+    name="bucb",
+    design=design,
+    guarantee="none",
+    reference="Katz-Samuels, Jamieson (AISTATS 2020), bracketing UCB",
+    proof="docs/field/budget.md, E",
+    options={},
+    budgeted=True,
+)

@@ -1,0 +1,220 @@
+"""cc-me: elimination with a constant-confidence check; order-optimal in expectation (docs/proofs.md, F).
+
+An attempt draws arms and halves them to one by Median Elimination. Every arm dropped in round l leaves an upper bound
+behind that holds with a constant probability only: the best average dropped, plus omega_l. One arm is pulled afresh
+for a lower bound; if that comes within epsilon of all upper bounds left behind, it is returned, and otherwise the next
+attempt begins, with half the level. (alpha, epsilon, delta)-correct for every reservoir, and the expected number of
+pulls is at most C ln(2/delta) / (alpha epsilon^2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableSequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topalpha.algorithms.field.finite_solvers import target
+from topalpha.algorithms.field.schedules_threshold import WIDTH, Halving, Memory, affordable, room
+from topalpha.families import Bernoulli, unit_rewards
+from topalpha.families.protocols import RewardModel
+from topalpha.rules.elimination import (
+    ALIVE,
+    FURTHER,
+    fold_block,
+    keep_best,
+    new_round,
+    next_blocks,
+    round_mean,
+    survivor,
+)
+from topalpha.rules.protocol import SUM, Entry, History, Traits
+from topalpha.rules.sampling import empirical_best
+from topalpha.validate import choice
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+# The state: the first arm of the attempt, the attempt and its round, the largest upper bound left behind, and the arm
+# to return, from 1.
+_FIRST, _ATTEMPT, _ROUND, _BOUND, _ANSWER, _NUMBERS = 0, 1, 2, 3, 4, 5
+
+# eta, delta_u, and epsilon_f / epsilon.
+_ETA, _UPPER_LEVEL, _SHARE = 0.125, 0.25, 1.0 / 6.0
+
+# A whole number of arms that rounding blurred stays itself, as in topalpha.theory.
+_UNBLURRED = 1.0 - 1e-14
+
+# Attempt k takes place with probability at most 2^(1-k), and costs a constant times k more than the first: what comes
+# after these is below the rounding of a float.
+_ATTEMPTS = 80
+
+
+class CCME(NamedTuple):
+    """Constant-confidence Median Elimination; build it with :func:`design`.
+
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir, for rewards in [0, 1] (docs/proofs.md, F). ``arms``
+    is the number of arms of the first attempt, or of all attempts if they are the ``same``; ``log_level`` is
+    ln(2/delta), ``draw_rate`` -ln(1 - alpha (1 - delta_u)).
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    arms: int
+    family: Bernoulli
+    elimination: Halving
+    log_level: float
+    draw_rate: float
+    same: bool
+
+    @property
+    def traits(self) -> Traits:
+        """Columns of elimination; state of the attempt."""
+        return Traits("cc-me", columns=FURTHER, numbers=_NUMBERS, width=WIDTH, blocks=True)
+
+    def scratch(self, arms: int) -> Memory:
+        """Fresh memory."""
+        return room(arms)
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """A block of one."""
+        fold_block(history, arm, 1, reward)
+
+    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
+        """Count a block of rewards in the present round."""
+        fold_block(history, arm, count, total)
+
+    def attempt_arms(self, attempt: int) -> int:
+        """n_k, the number of arms of this attempt, from 1."""
+        halvings = 0 if self.same else attempt
+        logarithm = self.log_level + halvings * math.log(2.0)
+        return max(1, math.ceil(logarithm / self.draw_rate * _UNBLURRED))
+
+    def attempt_round_pulls(self, attempt: int, number: int) -> int:
+        """N_l, the pulls of each arm in round l = ``number`` + 1 of this attempt."""
+        return self.elimination.halving_pulls(number, attempt if self.same else 0)
+
+    def attempt_width(self, attempt: int, number: int) -> float:
+        """omega_l, what is added to the best average dropped in round l = ``number`` + 1."""
+        halvings = number + 1 + (attempt if self.same else 0)
+        logarithm = halvings * math.log(2.0) - math.log(_UPPER_LEVEL)
+        return math.sqrt(logarithm / (2.0 * self.attempt_round_pulls(attempt, number)))
+
+    def attempt_final_pulls(self, attempt: int) -> int:
+        """N_f, the pulls of the last arm of this attempt."""
+        accuracy = _SHARE * self.epsilon
+        return max(1, math.ceil(2.0 / (accuracy * accuracy) * (self.log_level + attempt * math.log(2.0))))
+
+    def begin_attempt(self, history: History) -> None:
+        """Start the next attempt: with fresh arms, or with all of the same arms again."""
+        state = history.state
+        if self.same:
+            for arm in range(history.arms):
+                history.stats[ALIVE][arm] = 1.0
+            new_round(history, 0)
+        else:
+            state[_FIRST] = float(history.arms)
+        state[_ATTEMPT] += 1.0
+        state[_ROUND] = 0.0
+        state[_BOUND] = -math.inf
+
+    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+        """Attempt after attempt: halve the arms to one, pull that one afresh, check it against those dropped."""
+        state = history.state
+        if state[_ATTEMPT] == 0.0:
+            self.begin_attempt(history)
+        while state[_ANSWER] == 0.0:
+            first, attempt, number = int(state[_FIRST]), int(state[_ATTEMPT]), int(state[_ROUND])
+            drawn = self.attempt_arms(attempt)
+            last = self.elimination.halved(drawn, number) == 1
+            count = self.attempt_final_pulls(attempt) if last else self.attempt_round_pulls(attempt, number)
+            written = next_blocks(history, first, drawn, count, batch)
+            if written != 0:
+                return written
+            if last:
+                arm = survivor(history, first)
+                lower = round_mean(history, arm) - 0.5 * _SHARE * self.epsilon
+                if lower >= state[_BOUND] - self.epsilon:
+                    state[_ANSWER] = arm + 1.0
+                else:
+                    self.begin_attempt(history)
+            else:
+                dropped = keep_best(history, memory.order, first, self.elimination.halved(drawn, number + 1))
+                state[_BOUND] = max(state[_BOUND], dropped + self.attempt_width(attempt, number))
+                new_round(history, first)
+                state[_ROUND] += 1.0
+        return 0
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The arm that passed the check; before there is one, the empirical best."""
+        if history.state[_ANSWER] > 0.0:
+            return int(history.state[_ANSWER]) - 1
+        return empirical_best(history.stats[SUM], history.pulls, history.arms)
+
+    def attempt_cost(self, attempt: int) -> float:
+        """The pulls of this attempt, a fixed number."""
+        harder = attempt if self.same else 0
+        return self.elimination.halving_cost(self.attempt_arms(attempt), harder) + self.attempt_final_pulls(attempt)
+
+    def design_pulls(self) -> float:
+        """An upper bound on the expected number of pulls: every attempt times the probability that it takes place.
+
+        An attempt fails its check with probability at most (5/3) eta + delta_L, eta times 2^-k where arms are the same.
+        """
+        pulls, reached = 0.0, 1.0
+        for attempt in range(1, _ATTEMPTS):
+            pulls += reached * self.attempt_cost(attempt)
+            eta = _ETA * 0.5**attempt if self.same else _ETA
+            reached *= 5.0 / 3.0 * eta + 0.5 * self.delta * 0.5**attempt
+        return pulls
+
+
+def design(
+    alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, *, arms: str = "fresh"
+) -> CCME:
+    """Constant-confidence Median Elimination.
+
+    Parameters
+    ----------
+    alpha, epsilon, delta
+        The target: a mean within epsilon of the top-alpha fraction, with probability at least 1 - delta.
+    family
+        Bernoulli, which stands for any rewards between 0 and 1.
+    arms
+        ``"fresh"``: every attempt draws its own arms. ``"same"``: all attempts work on the arms of the first one, so
+        that the algorithm has two phases, all draws and then all pulls.
+
+    Examples
+    --------
+    >>> algorithm = design(0.1, 0.1, 0.1)
+    >>> algorithm.arms, f"{algorithm.design_pulls():.3g}"
+    (48, '1.26e+07')
+    >>> design(0.1, 0.1, 0.1, arms="same").arms
+    39
+    """
+    alpha, epsilon, delta = target(alpha, epsilon, delta)
+    law = unit_rewards(family)
+    made = CCME(
+        alpha=alpha,
+        epsilon=epsilon,
+        delta=delta,
+        arms=1,
+        family=law,
+        elimination=Halving(keep=1, accuracy=4.0 * _SHARE * epsilon, level=_ETA),
+        log_level=math.log(2.0 / delta),
+        draw_rate=-math.log1p(-alpha * (1.0 - _UPPER_LEVEL)),
+        same=choice("arms", arms, ("fresh", "same")) == "same",
+    )
+    affordable(made.design_pulls(), epsilon)
+    return made._replace(arms=made.attempt_arms(1))
+
+
+ENTRY = Entry(
+    name="cc-me",
+    design=design,
+    guarantee="fixed-confidence",
+    reference="Median Elimination with a constant-confidence check: one logarithm of 1/delta in expectation",
+    proof="docs/proofs.md, F; docs/field/threshold.md, 4",
+    options={"arms": ("fresh", "same")},
+    rewards="unit",
+)

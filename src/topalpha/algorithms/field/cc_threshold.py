@@ -1,0 +1,232 @@
+"""cc-threshold: is there an arm that reaches a threshold? One arm at a time, until one is accepted or none is left.
+
+For a known threshold: an arm is accepted once its evidence that its mean exceeds threshold - epsilon is strong enough,
+and discarded for the next one once its evidence that its mean is below the threshold reaches a *constant* level, one
+that depends neither on delta nor on the number of arms. Two answers are proved (docs/field/threshold.md, 6):
+
+* yes: the mean of the accepted arm is at least threshold - epsilon;
+* no, after n arms were discarded: fewer than a fraction alpha of the arms reach the threshold.
+
+Both are right at once with probability at least 1 - delta, for every reservoir. Told the quantile q+, it is therefore
+(alpha, epsilon, delta)-correct. What is left of the stake that a discarded arm was tested with goes back to the bank
+that later arms are tested from, so that the number of discarded arms costs the accepted one next to nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableSequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topalpha.confidence.gap import GapEvidence, Gaps
+from topalpha.confidence.gap_evidence import log_above, log_below
+from topalpha.families import checked, describe
+from topalpha.families.protocols import RewardFamily, RewardModel
+from topalpha.rules.protocol import SUM, WAIT, Entry, History, Traits
+from topalpha.theory import arms_constant_confidence
+from topalpha.validate import fraction, positive, real, require, whole
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from topalpha.reservoirs import Reservoir
+
+#: The state: ln of what is in the bank, arms discarded, and the answer: 0 none yet, 1 yes, -1 no.
+BANK, DISCARDED, ANSWER, NUMBERS = 0, 1, 2, 3
+
+# Blocks of pulls: how long they are is the sampling rule, which touches no guarantee. The first one of an arm is this
+# part of variance / epsilon^2, a later one this part of the arm's pulls so far.
+_FIRST_BLOCK, _GROWTH = 0.1, 0.25
+#: No block is longer.
+LONGEST_BLOCK = 4096
+
+
+class Memory(NamedTuple):
+    """Scratch: the grids of the evidence."""
+
+    lookup: Gaps
+
+
+class CCThreshold(NamedTuple):
+    """One arm at a time against a threshold; build it with :func:`design`.
+
+    Guarantee: both answers are right with probability at least 1 - delta (docs/field/threshold.md, 6). ``arms`` is n,
+    after which the answer is no; ``accept_at`` is ln(1/delta_L), ``discard_at`` is ln(1/delta_u), and ``stake`` is the
+    part of the bank that an arm is tested with.
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    arms: int
+    family: RewardFamily
+    threshold: float
+    accept_at: float
+    discard_at: float
+    stake: float
+    first_block: int
+    least_block: int
+
+    @property
+    def traits(self) -> Traits:
+        """The sum of rewards alone: the arm in hand is the last one drawn. State: bank, discarded arms, answer."""
+        return Traits("cc-threshold", numbers=NUMBERS, blocks=True, covered=self.accept_at > -math.log(self.delta))
+
+    def scratch(self, arms: int) -> Memory:
+        """Fresh memory."""
+        return Memory(GapEvidence(self.family, self.epsilon, self.discard_at).tables())
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """A block of one."""
+        history.pulls[arm] += 1
+        history.stats[SUM][arm] += reward
+
+    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
+        """Count a block of rewards."""
+        history.pulls[arm] += count
+        history.stats[SUM][arm] += total
+
+    def log_reaches(self, history: History, memory: Any, arm: int) -> float:
+        """ln M: evidence that the arm's mean exceeds threshold - epsilon."""
+        lookup = memory.lookup
+        least = self.threshold - self.epsilon
+        if least <= self.family.lowest:
+            return math.inf  # every arm does
+        total, pulls = history.stats[SUM][arm], history.pulls[arm]
+        return log_above(self.family, least, total, pulls, 0.0, 0, lookup.leader_gaps, lookup.leader_log_weights)
+
+    def log_misses(self, history: History, memory: Any, arm: int) -> float:
+        """ln F: evidence that the arm's mean is below the threshold."""
+        lookup = memory.lookup
+        total, pulls = history.stats[SUM][arm], history.pulls[arm]
+        return log_below(self.family, self.threshold, total, pulls, lookup.gaps, lookup.log_weights)[0]
+
+    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+        """Another block of the arm in hand, or the first one of the next; 0 once there is an answer."""
+        if history.in_flight > 0:
+            return WAIT
+        state = history.state
+        batch[0] = history.arms
+        batch[len(batch) // 2] = self.first_block
+        if history.arms == 0:
+            return 1
+        arm = history.arms - 1
+        reaches = self.log_reaches(history, memory, arm)
+        if state[BANK] + math.log(self.stake) + reaches >= self.accept_at:
+            state[ANSWER] = 1.0
+        elif self.log_misses(history, memory, arm) >= self.discard_at:
+            # The stake comes back, less what it has lost; what it may have won does not count.
+            state[BANK] += math.log1p(self.stake * math.expm1(min(reaches, 0.0)))
+            state[DISCARDED] += 1.0
+            if state[DISCARDED] == self.arms:
+                state[ANSWER] = -1.0
+        else:
+            batch[0] = arm
+            batch[len(batch) // 2] = min(max(self.least_block, math.ceil(_GROWTH * history.pulls[arm])), LONGEST_BLOCK)
+        return 0 if state[ANSWER] != 0.0 else 1
+
+    def conditions(self) -> tuple[str, ...]:
+        """The threshold that it was told."""
+        return (f"The top {100.0 * self.alpha:g}% of candidates begin at a mean of {self.threshold:g}, not above it.",)
+
+    def refutation(self, history: History) -> str:
+        """The answer no, in words."""
+        if history.state[ANSWER] >= 0.0:
+            return ""
+        return f"fewer than {100.0 * self.alpha:g}% of candidates have a mean of {self.threshold:g} or more"
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The accepted arm; before there is one, or where there is none, the one with the most evidence to be one."""
+        best = history.arms - 1
+        if history.state[ANSWER] > 0.0:
+            return best
+        best_evidence = -math.inf
+        for arm in range(history.arms):
+            if history.pulls[arm] > 0:
+                evidence = self.log_reaches(history, memory, arm)
+                if evidence > best_evidence:
+                    best = arm
+                    best_evidence = evidence
+        return best
+
+
+def design(
+    alpha: float,
+    epsilon: float,
+    delta: float,
+    family: RewardModel | None = None,
+    *,
+    threshold: float | None = None,
+    delta_u: float = 0.65,
+    yes_level: float | None = None,
+    least_block: int = 1,
+) -> CCThreshold:
+    """The threshold question.
+
+    Parameters
+    ----------
+    alpha, epsilon, delta
+        Yes: an arm whose mean is at least ``threshold`` - epsilon. No: fewer than a fraction alpha of the arms reach
+        ``threshold``. Both answers are right with probability at least 1 - delta.
+    family
+        The reward family, Bernoulli by default.
+    threshold
+        The mean that is asked for; must be given. Where a fraction alpha of the arms reach it, the answer is within
+        epsilon of the top-alpha fraction.
+    delta_u
+        How often an arm that reaches the threshold may be discarded: constant, whatever delta is.
+    yes_level
+        A wrong yes has at most this probability, and a wrong no what is left of delta; half of delta unless given. For
+        those who check every yes themselves it may be delta or more: then a wrong no has probability delta at most, and
+        the design as a whole is not covered.
+    least_block
+        No block of pulls is shorter, 4096 at most: where a block costs something beside its pulls.
+
+    Examples
+    --------
+    >>> design(0.1, 0.1, 0.1, threshold=0.855).arms
+    85
+    >>> design(0.1, 0.1, 0.1)
+    Traceback (most recent call last):
+    ValueError: threshold must be given: the mean that an arm is wanted to reach, got None
+    """
+    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
+    law = checked(family)
+    delta_u, yes = fraction("delta_u", delta_u), 0.5 * delta if yes_level is None else fraction("yes_level", yes_level)
+    if threshold is None:
+        raise ValueError("threshold must be given: the mean that an arm is wanted to reach, got None")
+    level = real("threshold", threshold)
+    condition = f"be a mean of {describe(law)}, above {law.lowest:g} and at most {law.highest:g}"
+    require(law.lowest < level <= law.highest and math.isfinite(level), "threshold", condition, threshold)
+    least = whole("least_block", least_block)
+    require(least <= LONGEST_BLOCK, "least_block", f"be at most {LONGEST_BLOCK}", least_block)
+    scale = law.variance(max(level - epsilon, 0.5 * (max(law.lowest, level - 2.0 * epsilon) + level)))
+    return CCThreshold(
+        alpha=alpha,
+        epsilon=epsilon,
+        delta=delta,
+        arms=arms_constant_confidence(alpha, delta - yes if yes < delta else delta, delta_u),
+        family=law,
+        threshold=level,
+        accept_at=-math.log(yes),
+        discard_at=-math.log(delta_u),
+        stake=min(2.0 * alpha, 0.5),
+        first_block=min(max(least, math.ceil(_FIRST_BLOCK * scale / (epsilon * epsilon))), LONGEST_BLOCK),
+        least_block=least,
+    )
+
+
+def _known(reservoir: Reservoir, alpha: float, epsilon: float) -> dict[str, Any]:
+    """The threshold: what a fraction alpha of the arms reach."""
+    return {"threshold": reservoir.top(alpha)}
+
+
+ENTRY = Entry(
+    name="cc-threshold",
+    design=design,
+    guarantee="fixed-confidence",
+    reference="constant-confidence test of one arm after another against a known threshold",
+    proof="docs/field/threshold.md, 6",
+    options={},
+    knowledge=_known,
+)

@@ -1,0 +1,168 @@
+"""d-ttts: top-two Thompson sampling with ever more arms; Shang, Kaufmann and Valko (2019).
+
+Every round one more arm is offered, up to a limit. Arms that were never pulled all have the prior Beta(1, 1), so the
+largest of the k draws for them is one draw of Beta(k, 1): together they are one arm, a fresh one. A round draws a mean
+for each arm from its posterior; the arm I with the largest is pulled with probability 1/2, else draws are repeated
+until another arm J has the largest, and J is pulled. The arm with the largest posterior mean is returned.
+
+No guarantee: it ends when the budget is spent (docs/field/budget.md, F).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableSequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topalpha.algorithms.field.fixed_budget import checked_budget
+from topalpha.families import unit_rewards
+from topalpha.families.protocols import RewardFamily, RewardModel
+from topalpha.rules.protocol import SUM, WAIT, Entry, History, Traits
+from topalpha.rules.tournament import beats
+from topalpha.validate import fraction, positive, whole
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+class Memory(NamedTuple):
+    """Scratch: none is needed."""
+
+    unused: MutableSequence[int]
+
+
+class DynamicTopTwo(NamedTuple):
+    """Dynamic top-two Thompson sampling; build it with :func:`design`.
+
+    Guarantee: none. ``first`` is the probability of the arm with the largest draw, ``repeats`` how often draws are
+    repeated at most before the second largest of the last ones is taken.
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    arms: int
+    family: RewardFamily
+    budget: int
+    first: float
+    repeats: int
+
+    @property
+    def traits(self) -> Traits:
+        """The sum of rewards alone; no proof of anything."""
+        return Traits("d-ttts", columns=1, width=1, covered=False)
+
+    def scratch(self, arms: int) -> Memory:
+        """Fresh memory: nothing."""
+        return Memory(unused=[0])
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """Update N_a and the sum: a reward between 0 and 1 counts as a fraction of a success."""
+        history.pulls[arm] += 1
+        history.stats[SUM][arm] += reward
+
+    def top_two(self, history: History, rng: Generator) -> tuple[int, int]:
+        """The arms with the largest and the second largest draw; the number of arms stands for those never pulled."""
+        best, second = -1, -1
+        highest, next_highest = -1.0, -1.0
+        fresh = min(history.t + history.in_flight + 1, self.arms) - history.arms  # one more is offered in each round
+        if fresh > 0:
+            best = history.arms
+            highest = rng.beta(float(fresh), 1.0)
+        for arm in range(history.arms):
+            total = history.stats[SUM][arm]
+            draw = rng.beta(1.0 + total, 1.0 + history.pulls[arm] - total)
+            if draw > highest:
+                best, second = arm, best
+                highest, next_highest = draw, highest
+            elif draw > next_highest:
+                second, next_highest = arm, draw
+        return best, second
+
+    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+        """The arm with the largest draw or, as often, another one whose draw is the largest in a later attempt."""
+        if history.t + history.in_flight >= self.budget:
+            return WAIT if history.in_flight > 0 else 0
+        best, other = self.top_two(history, rng)
+        batch[0] = best
+        if other >= 0 and rng.random() >= self.first:
+            for _ in range(self.repeats):
+                again, runner = self.top_two(history, rng)
+                if again != best:
+                    batch[0] = again
+                    return 1
+                other = runner
+            batch[0] = other
+        return 1
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The arm with the largest posterior mean, (1 + S) / (2 + N)."""
+        best, best_mean = -1, 0.0
+        for arm in range(history.arms):
+            pulls = history.pulls[arm]
+            mean = (1.0 + history.stats[SUM][arm]) / (2.0 + pulls)
+            if pulls > 0 and (best < 0 or beats(mean, pulls, arm, best_mean, history.pulls[best], best)):
+                best, best_mean = arm, mean
+        return best
+
+
+def design(
+    alpha: float,
+    epsilon: float,
+    delta: float,
+    family: RewardModel | None = None,
+    *,
+    budget: int | None = None,
+    arms: int = 0,
+    first: float = 0.5,
+    repeats: int = 10,
+) -> DynamicTopTwo:
+    """Dynamic top-two Thompson sampling within ``budget`` pulls.
+
+    Parameters
+    ----------
+    alpha, epsilon, delta
+        The target by which the arm is judged; the rules do not look at it.
+    family
+        Rewards in [0, 1].
+    budget
+        How many pulls may be spent.
+    arms
+        How many arms are offered at most: the time of a pull grows with it. The source sets no limit, which is
+        ``arms=budget``; 0 stands for 10/alpha, which miss the top alpha fraction with probability exp(-10) at most.
+    first
+        How often the arm with the largest draw is pulled, and not another one.
+    repeats
+        How often draws are repeated at most in search of another one.
+
+    Examples
+    --------
+    >>> design(0.1, 0.1, 0.1, budget=1000).arms, design(0.1, 0.1, 0.1, budget=1000, arms=1000).arms
+    (100, 1000)
+    """
+    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
+    law = unit_rewards(family)
+    pulls, limit = checked_budget(budget), whole("arms", arms, 0)
+    share = fraction("first", first)
+    return DynamicTopTwo(
+        alpha=alpha,
+        epsilon=epsilon,
+        delta=delta,
+        arms=min(pulls, limit if limit > 0 else math.ceil(10.0 / alpha)),
+        family=law,
+        budget=pulls,
+        first=share,
+        repeats=whole("repeats", repeats, 1),
+    )
+
+
+ENTRY = Entry(
+    name="d-ttts",
+    design=design,
+    guarantee="none",
+    reference="Shang, Kaufmann, Valko (2019), dynamic top-two Thompson sampling",
+    proof="",
+    options={},
+    rewards="unit",
+    budgeted=True,
+)

@@ -1,0 +1,257 @@
+"""Best-arm solvers for a finite set that is drawn first: what P2, P3 and KQP-1 are made of.
+
+Each is a tuple of parameters inside an algorithm's own; ``contest`` moves it on, from where ``History.state`` says it
+is. All return, with probability at least 1 - delta, an arm within epsilon of the best of the set, for rewards in [0, 1]
+that are independent (docs/field/p2.md, 1 to 3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, MutableSequence
+from typing import NamedTuple, Protocol
+
+from topalpha.rules.elimination import ALIVE, FURTHER, new_round, next_blocks, round_mean, set_size
+from topalpha.rules.median_elimination import PRINTED, TIGHT, contest_pulls, last_arm, play_rounds
+from topalpha.rules.protocol import History
+from topalpha.validate import choice, fraction, positive, require
+
+#: How many numbers of ``History.state`` a contest uses, from its place on.
+NUMBERS = 3
+
+#: Columns that exponential-gap elimination adds: whether the arm is a candidate, and its mean in the long round.
+CANDIDATE, SCORE = FURTHER, FURTHER + 1
+
+#: Choices of ``pulls``: how often Median Elimination pulls.
+PULLS = {"printed": PRINTED, "tight": TIGHT}
+
+#: Exponential-gap elimination spends delta / (50 r^3) on round r.
+_SPREAD = 50.0
+
+# Sums of rewards are exact up to here.
+_MOST = 2.0**53
+
+
+class FiniteSolver(Protocol):
+    """What an algorithm asks of a solver; see :class:`Rounds`."""
+
+    @property
+    def statistics(self) -> int:
+        """How many columns of ``History.stats`` it needs."""
+
+    def contest(
+        self,
+        history: History,
+        order: MutableSequence[int],
+        first: int,
+        fresh: int,
+        place: int,
+        batch: MutableSequence[int],
+    ) -> int:
+        """As :func:`topalpha.rules.median_elimination.play_rounds`."""
+
+    def most_pulls(self, size: int, fresh: bool) -> float:
+        """The pulls that a contest of ``size`` arms takes at most; on the host only."""
+
+
+class Rounds(NamedTuple):
+    """Median Elimination (``halving``), or uniform elimination."""
+
+    epsilon: float
+    delta: float
+    halving: bool
+    factor: float
+
+    @property
+    def statistics(self) -> int:
+        """Those of every elimination."""
+        return FURTHER
+
+    def contest(
+        self,
+        history: History,
+        order: MutableSequence[int],
+        first: int,
+        fresh: int,
+        place: int,
+        batch: MutableSequence[int],
+    ) -> int:
+        """Blocks of the present round; 0 once one arm is left."""
+        return play_rounds(
+            history, order, self.halving, self.factor, self.epsilon, self.delta, first, fresh, place, batch
+        )
+
+    def most_pulls(self, size: int, fresh: bool) -> float:
+        """The pulls that it takes: always these."""
+        return contest_pulls(self.halving, self.factor, self.epsilon, self.delta, size, fresh)
+
+
+class ExponentialGap(NamedTuple):
+    """Exponential-gap elimination, Karnin, Koren and Somekh (ICML 2013), with a last round for epsilon.
+
+    Round r: t_r pulls of each candidate; a reference arm by Median Elimination at eps_r/2 and d_r, with pulls of its
+    own; candidates more than eps_r below the reference are dropped. eps_r = ``gap`` / 2^r, d_r = delta / (50 r^3),
+    t_r = ceil((2/eps_r^2) ln(2/d_r)). As soon as eps_r/2 <= epsilon, Median Elimination at epsilon, with what is left
+    of delta, ends it (docs/field/p2.md, 3).
+    """
+
+    epsilon: float
+    delta: float
+    gap: float
+    factor: float
+
+    @property
+    def statistics(self) -> int:
+        """Two more than other eliminations."""
+        return FURTHER + 2
+
+    def gap_epsilon(self, rounds: int) -> float:
+        """eps_r of the round r = ``rounds`` + 1."""
+        width = 0.5 * self.gap
+        for _ in range(rounds):
+            width *= 0.5
+        return width
+
+    def gap_level(self, rounds: int) -> float:
+        """d_r of the round r = ``rounds`` + 1."""
+        number = rounds + 1.0
+        return self.delta / (_SPREAD * number * number * number)
+
+    def gap_pulls(self, rounds: int) -> int:
+        """t_r of the round r = ``rounds`` + 1."""
+        width = self.gap_epsilon(rounds)
+        return max(1, math.ceil(2.0 * math.log(2.0 / self.gap_level(rounds)) / (width * width)))
+
+    def left_over(self, rounds: int) -> float:
+        """What is left of delta after so many rounds."""
+        left = self.delta
+        for earlier in range(rounds):
+            left -= self.gap_level(earlier)
+        return left
+
+    def contest(
+        self,
+        history: History,
+        order: MutableSequence[int],
+        first: int,
+        fresh: int,
+        place: int,
+        batch: MutableSequence[int],
+    ) -> int:
+        """Blocks of the present round; 0 once one arm is left. State: median rounds, gap rounds, looking for i_r."""
+        while True:
+            rounds = int(history.state[place + 1])
+            width = self.gap_epsilon(rounds)
+            if history.state[place + 2] == 1.0:
+                level = self.gap_level(rounds)
+                written = play_rounds(history, order, True, self.factor, 0.5 * width, level, first, 0, place, batch)
+                if written != 0:
+                    return written
+                self.drop_candidates(history, first, width)
+                history.state[place + 1] = rounds + 1.0
+                history.state[place + 2] = 0.0
+                continue
+            unseen = fresh if rounds == 0 else 0
+            size = unseen if unseen > 0 else set_size(history, first)
+            if size == 1 or 0.5 * width <= self.epsilon:
+                level = self.left_over(rounds)
+                written = play_rounds(
+                    history, order, True, self.factor, self.epsilon, level, first, unseen, place, batch
+                )
+                if written == 0:
+                    history.state[place + 1] = 0.0
+                return written
+            written = next_blocks(history, first, unseen, self.gap_pulls(rounds), batch)
+            if written != 0:
+                return written
+            for arm in range(first, history.arms):
+                history.stats[CANDIDATE][arm] = history.stats[ALIVE][arm]
+                if history.stats[ALIVE][arm] == 1.0:
+                    history.stats[SCORE][arm] = round_mean(history, arm)
+            new_round(history, first)
+            history.state[place + 2] = 1.0
+
+    def drop_candidates(self, history: History, first: int, width: float) -> None:
+        """Put back into the set the candidates that scored no more than ``width`` below the only arm left in it."""
+        reference = history.stats[SCORE][last_arm(history, first)]
+        for arm in range(first, history.arms):
+            if history.stats[CANDIDATE][arm] == 1.0 and history.stats[SCORE][arm] >= reference - width:
+                history.stats[ALIVE][arm] = 1.0
+            else:
+                history.stats[ALIVE][arm] = 0.0
+        new_round(history, first)
+
+    def most_pulls(self, size: int, fresh: bool) -> float:
+        """The pulls that it takes if no candidate is dropped before the last round."""
+        total, rounds = 0.0, 0
+        while size > 1 and 0.5 * self.gap_epsilon(rounds) > self.epsilon:
+            total += float(size) * self.gap_pulls(rounds)
+            width, level = self.gap_epsilon(rounds), self.gap_level(rounds)
+            total += contest_pulls(True, self.factor, 0.5 * width, level, size, False)
+            rounds += 1
+        unseen = fresh and rounds == 0
+        return total + contest_pulls(True, self.factor, self.epsilon, self.left_over(rounds), size, unseen)
+
+
+def median(epsilon: float, delta: float, pulls: str) -> Rounds:
+    """Median Elimination; ``pulls`` is ``"printed"``, or ``"tight"`` for half as many, which the proof allows.
+
+    Examples
+    --------
+    >>> median(0.1, 0.05, "tight").factor
+    2.0
+    """
+    return Rounds(epsilon, delta, halving=True, factor=PULLS[choice("pulls", pulls, PULLS)])
+
+
+def uniform(epsilon: float, delta: float, pulls: str) -> Rounds:
+    """Uniform elimination: the same number of pulls of each arm, then the best of them; there is one such number.
+
+    Examples
+    --------
+    >>> uniform(0.1, 0.05, "printed").most_pulls(31, True)  # 31 ceil(ln(600) / 0.01)
+    19840.0
+    """
+    require(choice("pulls", pulls, PULLS) == "printed", "pulls", "be 'printed' for solver 'uniform'", pulls)
+    return Rounds(epsilon, delta, halving=False, factor=1.0)
+
+
+def exponential_gap(epsilon: float, delta: float, pulls: str) -> ExponentialGap:
+    """Exponential-gap elimination; ``pulls`` are those of its Median Eliminations.
+
+    Examples
+    --------
+    >>> exponential_gap(0.1, 0.05, "printed").gap_epsilon(0)
+    0.125
+    """
+    return ExponentialGap(epsilon, delta, gap=0.25, factor=PULLS[choice("pulls", pulls, PULLS)])
+
+
+#: Solvers whose contests always take the same number of pulls, by name.
+ROUNDS: dict[str, Callable[[float, float, str], Rounds]] = {"median": median, "uniform": uniform}
+
+
+def target(alpha: float, epsilon: float, delta: float) -> tuple[float, float, float]:
+    """The target as floats, if it makes sense and its numbers of pulls can be computed.
+
+    Examples
+    --------
+    >>> target(0.1, 1, 0.1)
+    (0.1, 1.0, 0.1)
+    """
+    require(fraction("alpha", alpha) >= 1e-9, "alpha", "be at least 1e-9", alpha)
+    require(positive("epsilon", epsilon) >= 1e-9, "epsilon", "be at least 1e-9", epsilon)
+    require(fraction("delta", delta) >= 1e-200, "delta", "be at least 1e-200", delta)
+    return float(alpha), float(epsilon), float(delta)
+
+
+def countable(pulls: float) -> None:
+    """Raise ``ValueError`` where a design asks for more pulls than can be counted exactly.
+
+    Examples
+    --------
+    >>> countable(1e17)
+    Traceback (most recent call last):
+    ValueError: epsilon must be large enough that fewer than 2^53 pulls are needed, got '1e+17 pulls'
+    """
+    require(pulls < _MOST, "epsilon", "be large enough that fewer than 2^53 pulls are needed", f"{pulls:.3g} pulls")

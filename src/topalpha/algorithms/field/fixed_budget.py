@@ -1,0 +1,103 @@
+"""What algorithms with a budget share: its check, the way halving cuts it up, and what Hoeffding proves about that.
+
+The bound is proved in docs/field/budget.md, A. It rests on rewards in [0, 1] whose pulls are independent, and on rounds
+that are judged by their own pulls alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from topalpha.rules.elimination import ALIVE, ROUND_PULLS, survivor
+from topalpha.rules.protocol import SUM, History
+from topalpha.rules.tournament import beats
+from topalpha.validate import whole
+
+#: One plan of an elimination names this many arms at most: rounds of thousands of arms are planned in few scans.
+WIDEST = 256
+
+
+def checked_budget(budget: int | None) -> int:
+    """The number of pulls that may be spent, which has no default.
+
+    Examples
+    --------
+    >>> checked_budget(100)
+    100
+    >>> checked_budget(None)
+    Traceback (most recent call last):
+    ValueError: budget must be given, as a whole number of pulls, got None
+    """
+    if budget is None:
+        raise ValueError("budget must be given, as a whole number of pulls, got None")
+    return whole("budget", budget)
+
+
+def halvings(arms: int) -> int:
+    """How many rounds halve this many arms to one: ceil(log2 n), and one round for a single arm.
+
+    Examples
+    --------
+    >>> [halvings(arms) for arms in (1, 2, 3, 4, 5, 8, 9)]
+    [1, 1, 2, 2, 3, 3, 4]
+    """
+    return max(1, (arms - 1).bit_length())
+
+
+def most_arms(budget: int) -> int:
+    """The largest number of arms that halving can give one pull each in its first round: n ceil(log2 n) <= budget.
+
+    Examples
+    --------
+    >>> [most_arms(budget) for budget in (1, 2, 3, 6, 8, 24, 1000)]
+    [1, 2, 2, 3, 4, 8, 128]
+    """
+    fits, fails = 1, budget + 1
+    while fails - fits > 1:  # n ceil(log2 n) increases with n
+        middle = (fits + fails) // 2
+        if middle * halvings(middle) <= budget:
+            fits = middle
+        else:
+            fails = middle
+    return fits
+
+
+def drop_bound(rounds: Iterable[tuple[int, int, int]], epsilon: float) -> float:
+    """How likely rounds of elimination are to lose more than ``epsilon`` of the best mean, at most.
+
+    A round is the number of arms, how many of them are kept, and the pulls that each gets:
+    sum_r (1 + (m_r - 1)/k_r) exp(-epsilon^2 / (2 (sum_r t_r^(-1/2))^2)); a round that keeps all arms loses nothing.
+
+    Examples
+    --------
+    >>> round(drop_bound([(2, 1, 200)], 0.2), 6) == round(2 * math.exp(-200 * 0.2**2 / 2), 6)
+    True
+    """
+    parts, width = 0.0, 0.0
+    for size, kept, pulls in rounds:
+        if kept < size:
+            parts += 1.0 + (size - 1.0) / kept
+            width += 1.0 / math.sqrt(pulls)
+    return min(1.0, parts * math.exp(-0.5 * (epsilon / width) ** 2)) if width > 0.0 else 0.0
+
+
+def best_of_set(history: History) -> int:
+    """The arm of the set with the largest mean in this round; over all pulls while one has none in this round yet.
+
+    Examples
+    --------
+    >>> best_of_set(History(3, 2, [1, 2], [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 1.0]], []))
+    0
+    >>> best_of_set(History(4, 2, [2, 2], [[1.0, 1.0], [1.0, 1.0], [0.0, 1.0], [1.0, 1.0]], []))
+    1
+    """
+    alive = [arm for arm in range(history.arms) if history.stats[ALIVE][arm] == 1.0]
+    if all(history.stats[ROUND_PULLS][arm] > 0.0 for arm in alive):
+        return survivor(history, 0)
+    best, best_mean = -1, -math.inf
+    for arm in alive:
+        mean, pulls = history.stats[SUM][arm] / history.pulls[arm], history.pulls[arm]
+        if best < 0 or beats(mean, pulls, arm, best_mean, history.pulls[best], best):
+            best, best_mean = arm, mean
+    return best

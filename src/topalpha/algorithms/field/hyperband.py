@@ -1,0 +1,196 @@
+"""hyperband: sequential halvings from many arms with few pulls to few arms with many; Li et al. (2018).
+
+Bracket s = s_max, ..., 0 has its share b = floor(B / (s_max + 1)) of the budget and fresh arms of its own:
+n_s = floor((s_max + 1)/(s + 1) eta^s). In each of its s + 1 rounds the arms that are left share b/(s + 1) pulls, and
+the best one in eta of them by this round's means stays. The arm with the largest mean in the last round of its bracket
+is returned. s_max is the largest number for which every arm is pulled at least once: (s_max + 1)^2 eta^s_max <= B.
+
+Fixed budget: the error is bounded by :func:`error_bound` (docs/field/budget.md, A and D).
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableSequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topalpha.algorithms.field.fixed_budget import WIDEST, best_of_set, checked_budget, drop_bound
+from topalpha.families import unit_rewards
+from topalpha.families.protocols import RewardFamily, RewardModel
+from topalpha.rules.elimination import FURTHER, fold_block, keep_best, new_round, next_blocks
+from topalpha.rules.protocol import Entry, History, Traits
+from topalpha.validate import fraction, positive, whole
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+# The numbers of the state: brackets completed, the first arm of the present one, and rounds of it completed.
+_BRACKET, _FIRST, _ROUND = 0, 1, 2
+
+
+class Memory(NamedTuple):
+    """Scratch: the arms in the order of their means."""
+
+    order: MutableSequence[int]
+
+
+class Hyperband(NamedTuple):
+    """Hyperband on arms of a reservoir; build it with :func:`design`.
+
+    Guarantee: a fixed budget, and the error probability of :func:`error_bound` (docs/field/budget.md, A and D).
+    ``largest`` is s_max.
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    arms: int
+    family: RewardFamily
+    budget: int
+    eta: int
+    largest: int
+
+    @property
+    def traits(self) -> Traits:
+        """Blocks of pulls; no proof of fixed confidence."""
+        width = min(self.arms, WIDEST)
+        return Traits("hyperband", columns=FURTHER, numbers=3, width=width, blocks=True, covered=False)
+
+    def scratch(self, arms: int) -> Memory:
+        """Fresh memory."""
+        return Memory(order=[0] * max(arms, 1))
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """A block of one reward."""
+        fold_block(history, arm, 1, reward)
+
+    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
+        """Update N_a, the sum, and those of the round."""
+        fold_block(history, arm, count, total)
+
+    def bracket_arms(self, bracket: int, stage: int) -> int:
+        """floor(n_s / eta^i): how many arms bracket s has in round i."""
+        return int((self.largest + 1) * self.eta**bracket // (bracket + 1) // self.eta**stage)
+
+    def bracket_pulls(self, bracket: int, stage: int) -> int:
+        """How many pulls each of them gets."""
+        share = self.budget // (self.largest + 1)
+        return share // ((bracket + 1) * self.bracket_arms(bracket, stage))
+
+    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+        """Complete the round; then keep one in eta, or go on to the next bracket, until there is none left."""
+        while True:
+            bracket, stage = self.largest - int(history.state[_BRACKET]), int(history.state[_ROUND])
+            if bracket < 0:
+                return 0
+            first, fresh = int(history.state[_FIRST]), self.bracket_arms(bracket, 0)
+            written = next_blocks(history, first, fresh, self.bracket_pulls(bracket, stage), batch)
+            if written != 0:
+                return written
+            if stage < bracket:
+                keep_best(history, memory.order, first, self.bracket_arms(bracket, stage + 1))
+                new_round(history, first)
+                history.state[_ROUND] += 1.0
+            else:  # its last arms keep the figures of this round
+                history.state[_BRACKET] += 1.0
+                history.state[_FIRST] += fresh
+                history.state[_ROUND] = 0.0
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The arm with the largest mean in the last round of its bracket."""
+        return best_of_set(history)
+
+
+def largest_bracket(budget: int, eta: int) -> int:
+    """s_max, the largest s with (s + 1)^2 eta^s <= budget.
+
+    Examples
+    --------
+    >>> [largest_bracket(budget, 3) for budget in (1, 11, 12, 80, 81)]
+    [0, 0, 1, 1, 2]
+    """
+    largest = 0
+    while (largest + 2) ** 2 * eta ** (largest + 1) <= budget:
+        largest += 1
+    return largest
+
+
+def schedule(algorithm: Hyperband) -> list[list[tuple[int, int, int]]]:
+    """Each bracket's rounds in the order they are run: arms, arms kept, pulls of each.
+
+    Examples
+    --------
+    >>> schedule(design(0.1, 0.1, 0.1, budget=12))
+    [[(3, 1, 1), (1, 1, 3)], [(2, 2, 3)]]
+    """
+    brackets = []
+    for bracket in range(algorithm.largest, -1, -1):
+        sizes = [algorithm.bracket_arms(bracket, stage) for stage in range(bracket + 1)]
+        pulls = [algorithm.bracket_pulls(bracket, stage) for stage in range(bracket + 1)]
+        brackets.append(list(zip(sizes, [*sizes[1:], sizes[-1]], pulls, strict=True)))
+    return brackets
+
+
+def error_bound(algorithm: Hyperband) -> float:
+    """P(the arm returned is not within epsilon of the top alpha fraction) is at most this, for every reservoir.
+
+    For any one bracket: no such arm among its n_s, or one of its halvings or the last choice loses it; the smallest of
+    these.
+
+    Examples
+    --------
+    >>> error_bound(design(0.1, 0.2, 0.1, budget=1000)), error_bound(design(0.1, 0.2, 0.1, budget=10**7)) < 0.01
+    (1.0, True)
+    """
+    brackets = schedule(algorithm)
+    last = [rounds[-1] for rounds in brackets]
+    choice = (sum(kept for _, kept, _ in last), 1, min(pulls for _, _, pulls in last))
+    bounds = (
+        (1.0 - algorithm.alpha) ** rounds[0][0] + drop_bound([*rounds[:-1], choice], algorithm.epsilon)
+        for rounds in brackets
+    )
+    return min(1.0, *bounds)
+
+
+def design(
+    alpha: float,
+    epsilon: float,
+    delta: float,
+    family: RewardModel | None = None,
+    *,
+    budget: int | None = None,
+    eta: int = 3,
+) -> Hyperband:
+    """Hyperband within ``budget`` pulls: one arm in ``eta`` survives a round.
+
+    Examples
+    --------
+    >>> algorithm = design(0.1, 0.1, 0.1, budget=81)
+    >>> algorithm.largest, algorithm.arms
+    (2, 16)
+    """
+    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
+    law = unit_rewards(family)
+    pulls, ratio = checked_budget(budget), whole("eta", eta, 2)
+    largest = largest_bracket(pulls, ratio)
+    return Hyperband(
+        alpha=alpha,
+        epsilon=epsilon,
+        delta=delta,
+        arms=sum((largest + 1) * ratio**bracket // (bracket + 1) for bracket in range(largest + 1)),
+        family=law,
+        budget=pulls,
+        eta=ratio,
+        largest=largest,
+    )
+
+
+ENTRY = Entry(
+    name="hyperband",
+    design=design,
+    guarantee="fixed-budget",
+    reference="Li, Jamieson, DeSalvo, Rostamizadeh, Talwalkar (JMLR 2018), Hyperband",
+    proof="docs/field/budget.md, A and D",
+    options={},
+    rewards="unit",
+    budgeted=True,
+)

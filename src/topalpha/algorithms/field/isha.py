@@ -1,0 +1,200 @@
+"""isha: sequential halving of as many arms as the budget can pull once; Aziz, Jamieson and Aslam (2018).
+
+n arms are drawn; in each of ceil(log2 n) rounds every arm left gets the same number of pulls,
+floor(B / (|S| ceil(log2 n))), and the better half by this round's means stays. No more than B pulls are spent.
+
+Fixed budget: the error is bounded by :func:`error_bound` (docs/field/budget.md, A and C). The bound says nothing where
+the first round has a pull or two; ``number="bound"`` chooses the number of arms that makes it smallest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableSequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topalpha.algorithms.field.fixed_budget import (
+    WIDEST,
+    best_of_set,
+    checked_budget,
+    drop_bound,
+    halvings,
+    most_arms,
+)
+from topalpha.families import unit_rewards
+from topalpha.families.protocols import RewardFamily, RewardModel
+from topalpha.rules.elimination import FURTHER, fold_block, keep_best, new_round, next_blocks
+from topalpha.rules.protocol import Entry, History, Traits
+from topalpha.validate import choice, fraction, positive, require, whole
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+# The numbers of the state: rounds completed, and how many arms those have dropped.
+_ROUND, _DROPPED = 0, 1
+
+
+class Memory(NamedTuple):
+    """Scratch: the arms in the order of their means."""
+
+    order: MutableSequence[int]
+
+
+class SequentialHalving(NamedTuple):
+    """Sequential halving of n arms; build it with :func:`design`.
+
+    Guarantee: a fixed budget, and the error probability of :func:`error_bound` (docs/field/budget.md, A and C).
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    arms: int
+    family: RewardFamily
+    budget: int
+    rounds: int
+
+    @property
+    def traits(self) -> Traits:
+        """Blocks of pulls; no proof of fixed confidence."""
+        width = min(self.arms, WIDEST)
+        return Traits("isha", columns=FURTHER, numbers=2, width=width, blocks=True, covered=False)
+
+    def scratch(self, arms: int) -> Memory:
+        """Fresh memory."""
+        return Memory(order=[0] * max(arms, 1))
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """A block of one reward."""
+        fold_block(history, arm, 1, reward)
+
+    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
+        """Update N_a, the sum, and those of the round."""
+        fold_block(history, arm, count, total)
+
+    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+        """Complete the round; then keep the better half, until one is left."""
+        while True:
+            size = self.arms - int(history.state[_DROPPED])
+            count = self.budget // (size * self.rounds)
+            written = next_blocks(history, 0, self.arms, count, batch)
+            if written != 0:
+                return written
+            if history.state[_ROUND] + 1.0 >= self.rounds:
+                return 0
+            keep = (size + 1) // 2
+            keep_best(history, memory.order, 0, keep)
+            new_round(history, 0)
+            history.state[_ROUND] += 1.0
+            history.state[_DROPPED] += size - keep
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The best arm of the last round."""
+        return best_of_set(history)
+
+
+def schedule(arms: int, budget: int) -> list[tuple[int, int, int]]:
+    """The rounds: arms, arms kept, pulls of each.
+
+    Examples
+    --------
+    >>> schedule(8, 24)
+    [(8, 4, 1), (4, 2, 2), (2, 1, 4)]
+    """
+    rounds, size = [], arms
+    for _ in range(halvings(arms)):
+        keep = (size + 1) // 2
+        rounds.append((size, keep, budget // (size * halvings(arms))))
+        size = keep
+    return rounds
+
+
+def error_bound(arms: int, budget: int, alpha: float, epsilon: float) -> float:
+    """P(the arm returned is not within epsilon of the top alpha fraction) is at most this, for every reservoir.
+
+    (1 - alpha)^n for no arm of that fraction among n, plus :func:`drop_bound` of the rounds.
+
+    Examples
+    --------
+    >>> round(error_bound(32, 1_000_000, 0.1, 0.2), 4), error_bound(128, 1000, 0.1, 0.2)
+    (0.0343, 1.0)
+    """
+    return min(1.0, (1.0 - alpha) ** arms + drop_bound(schedule(arms, budget), epsilon))
+
+
+def bounded_arms(budget: int, alpha: float, epsilon: float) -> int:
+    """The number of arms for which :func:`error_bound` is smallest; of equals the largest.
+
+    Examples
+    --------
+    >>> bounded_arms(1_000_000, 0.1, 0.2), bounded_arms(1000, 0.1, 0.2)
+    (48, 2)
+    """
+    # more arms than miss the top fraction with probability 1e-18 only cost pulls
+    enough = min(most_arms(budget), math.ceil(41.5 / -math.log1p(-alpha)))
+    return min(range(enough, 0, -1), key=lambda arms: error_bound(arms, budget, alpha, epsilon))
+
+
+def design(
+    alpha: float,
+    epsilon: float,
+    delta: float,
+    family: RewardModel | None = None,
+    *,
+    budget: int | None = None,
+    arms: int = 0,
+    number: str = "single",
+) -> SequentialHalving:
+    """Sequential halving within ``budget`` pulls.
+
+    Parameters
+    ----------
+    alpha, epsilon, delta
+        The target by which the arm is judged; only ``number="bound"`` looks at it.
+    family
+        Rewards in [0, 1].
+    budget
+        How many pulls may be spent.
+    arms
+        How many arms to draw; 0 leaves it to ``number``.
+    number
+        ``"single"``, as many arms as can have one pull each in the first round: n ceil(log2 n) <= budget; or
+        ``"bound"``, the number for which the proved bound of the error is smallest.
+
+    Examples
+    --------
+    >>> design(0.1, 0.1, 0.1, budget=24).arms, design(0.1, 0.2, 0.1, budget=1_000_000, number="bound").arms
+    (8, 48)
+    >>> design(0.1, 0.1, 0.1, budget=24, arms=9)
+    Traceback (most recent call last):
+    ValueError: arms must be at most 8 for a budget of 24 pulls, got 9
+    """
+    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
+    law = unit_rewards(family)
+    pulls = checked_budget(budget)
+    most, wanted = most_arms(pulls), whole("arms", arms, 0)
+    require(wanted <= most, "arms", f"be at most {most} for a budget of {pulls} pulls", wanted)
+    rule = choice("number", number, ("single", "bound"))
+    if wanted == 0:
+        wanted = bounded_arms(pulls, alpha, epsilon) if rule == "bound" else most
+    return SequentialHalving(
+        alpha=alpha,
+        epsilon=epsilon,
+        delta=delta,
+        arms=wanted,
+        family=law,
+        budget=pulls,
+        rounds=halvings(wanted),
+    )
+
+
+ENTRY = Entry(
+    name="isha",
+    design=design,
+    guarantee="fixed-budget",
+    reference="Aziz, Jamieson, Aslam (2018), sequential halving from one pull (arXiv 1811.06149)",
+    proof="docs/field/budget.md, A and C",
+    options={"number": ("single", "bound")},
+    rewards="unit",
+    budgeted=True,
+)

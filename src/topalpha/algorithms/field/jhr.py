@@ -1,0 +1,195 @@
+"""jhr: the most biased coin with nothing known; Jamieson, Haas and Recht (NIPS 2016).
+
+The reservoir has two means, but neither they nor the share of the higher one are known. Guesses (share, gap) are tried
+in turn. For each, the lower mean is estimated from a few fresh arms, and a line is drawn half a gap above it; then
+fresh arms are tossed one after the other until the sum of their rewards leaves the line far enough behind (return the
+arm), falls behind it (drop the arm), or takes too long.
+
+The arm returned has the lower mean with probability at most delta, for every two-point reservoir, and the expected
+number of tosses is finite (docs/field/biased_coin.md, B). On other reservoirs nothing is proved. It makes no use of
+alpha and epsilon: they only say which questions it can answer, those where the lower mean is not acceptable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableSequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topalpha.algorithms.field.likelihood_toss import two_point
+from topalpha.families import Bernoulli, unit_rewards
+from topalpha.families.protocols import RewardModel
+from topalpha.rules.protocol import SUM, WAIT, Entry, History, Traits
+from topalpha.rules.sampling import empirical_best
+from topalpha.validate import fraction, positive, require
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+# Numbers of the state. The guess: its level l and its number k; what it asks of a coin: _TRIALS tosses of each coin
+# that the lower mean is estimated from, then _COINS_WANTED coins of at most _MOST tosses, dropped below _DROP and
+# returned above _RETURN. How far it is: coins done with, the smallest estimate, what to do next.
+_LEVEL, _GUESS, _TRIALS, _COINS_WANTED, _MOST, _DROP, _RETURN, _COINS, _LEAST, _NEXT = range(10)
+
+# What to do next; a run begins with a fresh coin.
+_FRESH, _TOSS, _FOUND = 0.0, 1.0, 2.0
+
+# One guess in nine fails by each of three causes; 2 ln 9 / share coins have no high one among them one time in 81.
+_LOG_NINE = math.log(9.0)
+
+
+class Memory(NamedTuple):
+    """Scratch: nothing is worth keeping."""
+
+    unused: MutableSequence[int]
+
+
+class JamiesonHaasRecht(NamedTuple):
+    """Guesses of share and gap, each with a sequential test of many coins; build it with :func:`design`.
+
+    Guarantee: for every two-point reservoir, the arm returned has the lower mean with probability at most delta
+    (docs/field/biased_coin.md, B). ``scouts`` is the number of coins that estimate the lower mean; ``spent_level`` is
+    what all guesses together may err, delta.
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    arms: int
+    family: Bernoulli
+    scouts: int
+    generous: bool
+    spent_level: float
+
+    @property
+    def traits(self) -> Traits:
+        """The sum of rewards; the state of the present guess. The coin in hand is the last one drawn."""
+        return Traits("jhr", numbers=10)
+
+    def scratch(self, arms: int) -> Memory:
+        """Fresh memory."""
+        return Memory(unused=[0])
+
+    def open_guess(self, state: MutableSequence[float], level: float, guess: float) -> None:
+        """Begin guess k of level l: a share of 2^(k-l) and a gap of 2^(-(k+1)/2)."""
+        share = 0.5 ** (level - guess)
+        square = 0.5 ** (guess + 1.0)  # of the gap
+        gap = math.sqrt(square)
+        coins = float(math.ceil(2.0 * _LOG_NINE / share))
+        if self.generous:
+            error = self.spent_level / (2.0 * level * level * level)
+            evidence = math.log(14.0 * coins / error)
+            most = 64.0 * evidence / square
+            drop, confirm = 8.0 * math.log(21.0) / gap, 8.0 * evidence / gap
+            trials = 8.0 * math.log(2.0 * self.scouts / min(error / 8.0, square / math.ceil(most))) / square
+        else:
+            error = self.spent_level / (level * (level + 1.0) * (level + 1.0))
+            evidence = math.log(2.0 * coins / error)
+            most = (4.0 * evidence + 16.0 * _LOG_NINE) / square
+            drop, confirm = 0.5 * _LOG_NINE / gap, 0.5 * evidence / gap
+            trials = 8.0 * math.log(2.0 * self.scouts / error) / square
+        state[_LEVEL], state[_GUESS] = level, guess
+        state[_TRIALS], state[_COINS_WANTED], state[_MOST] = float(math.ceil(trials)), coins, float(math.ceil(most))
+        state[_DROP], state[_RETURN] = -drop, confirm
+        state[_COINS], state[_LEAST] = 0.0, math.inf
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """Count the reward, and decide what to do with its coin, which is the one in hand."""
+        history.pulls[arm] += 1
+        history.stats[SUM][arm] += reward
+        state = history.state
+        if state[_LEVEL] == 0.0:
+            self.open_guess(state, 1.0, 0.0)
+        pulls, total = history.pulls[arm], history.stats[SUM][arm]
+        state[_NEXT] = _TOSS
+        if state[_COINS] < self.scouts:
+            if pulls >= state[_TRIALS]:
+                state[_LEAST] = min(state[_LEAST], total / pulls)
+                state[_COINS] += 1.0
+                state[_NEXT] = _FRESH
+            return
+        lead = total - pulls * (state[_LEAST] + 0.5 * math.sqrt(0.5 ** (state[_GUESS] + 1.0)))
+        if lead > state[_RETURN]:
+            state[_NEXT] = _FOUND
+        elif lead < state[_DROP] or pulls >= state[_MOST]:
+            state[_COINS] += 1.0
+            state[_NEXT] = _FRESH
+            if state[_COINS] >= self.scouts + state[_COINS_WANTED]:
+                if state[_GUESS] < state[_LEVEL]:
+                    self.open_guess(state, state[_LEVEL], state[_GUESS] + 1.0)
+                else:
+                    self.open_guess(state, state[_LEVEL] + 1.0, 0.0)
+
+    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+        """Toss the coin in hand or a fresh one, as its last toss decided."""
+        if history.in_flight > 0:
+            return WAIT
+        if history.state[_NEXT] == _FOUND:
+            return 0
+        batch[0] = history.arms if history.state[_NEXT] == _FRESH else history.arms - 1
+        return 1
+
+    def conditions(self) -> tuple[str, ...]:
+        """What kind of reservoir it is for."""
+        return ("Candidates have one of two means, and only the higher one is within epsilon of the top fraction.",)
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The coin that passed the test; the empirical best one before that."""
+        if history.state[_NEXT] == _FOUND:
+            return history.arms - 1
+        return empirical_best(history.stats[SUM], history.pulls, history.arms)
+
+
+def knowledge(reservoir: Any, alpha: float, epsilon: float) -> dict[str, float]:
+    """Nothing but that there are two means and that the lower one is not acceptable.
+
+    Examples
+    --------
+    >>> from topalpha.reservoirs import TwoPoint
+    >>> knowledge(TwoPoint(0.4, 0.604, 0.1), 0.1, 0.2)
+    {}
+    """
+    two_point(reservoir, alpha, epsilon)
+    return {}
+
+
+def design(
+    alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, *, generous: bool = False
+) -> JamiesonHaasRecht:
+    """The algorithm of Jamieson, Haas and Recht, for rewards in [0, 1] on a two-point reservoir.
+
+    With ``generous`` it takes the constants that the paper is said to have (docs/field/biased_coin.md, B.4): they are
+    sound too, and make it some fourteen times slower. ``arms``, how many it draws at first, is what the first guess
+    wants.
+
+    Examples
+    --------
+    >>> design(0.1, 0.2, 0.1).arms, design(0.1, 0.2, 0.1, generous=True).arms
+    (11, 14)
+    """
+    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
+    law = unit_rewards(family)
+    require(isinstance(generous, bool), "generous", "be true or false", generous)
+    scouts = 5 if generous else 2
+    return JamiesonHaasRecht(
+        alpha=alpha,
+        epsilon=epsilon,
+        delta=delta,
+        arms=scouts + math.ceil(4.0 * _LOG_NINE),
+        family=law,
+        scouts=scouts,
+        generous=bool(generous),
+        spent_level=delta,
+    )
+
+
+ENTRY = Entry(
+    name="jhr",
+    design=design,
+    guarantee="fixed-confidence",
+    reference="Jamieson, Haas, Recht (NIPS 2016), Algorithm 2",
+    proof="docs/field/biased_coin.md, B",
+    options={},
+    rewards="unit",
+    knowledge=knowledge,
+)

@@ -1,0 +1,224 @@
+"""joint-one-phase: the joint certificate with arms that are drawn when they are wanted, not all beforehand.
+
+joint-lucb draws the n arms that challengers need to speak for every x above all upper bounds, then searches among
+them. But the draw of an arm is an event of the proof like any other, so that the number of arms may depend on what was
+seen; and where the leader's mean is near enough to the highest that there is, its own evidence speaks for those x. Here
+arms are drawn one by one, the best of them is tried on the way, and once proving it alone looks cheaper than the arms
+that are still to be drawn, it is pulled instead. Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any
+sampling rule (docs/field/one_phase.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableSequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topalpha.algorithms import joint_lucb
+from topalpha.families.protocols import RewardModel
+from topalpha.rules.columns import AFTER, PLACE, UPPER, JointEvidence
+from topalpha.rules.joint_claims import joint_claims, leader_lower
+from topalpha.rules.joint_stop import (
+    LEADER,
+    REGISTERED,
+    STATE,
+    Memory,
+    certificate,
+    check_due,
+    fold_reward,
+    fresh_memory,
+    joined,
+    leader_evidence,
+    leader_or_challenger,
+    recall,
+    register,
+    update_share,
+)
+from topalpha.rules.protocol import SUM, WAIT, Claim, Entry, History, Traits
+from topalpha.rules.sampling import empirical_best, has_room, leads_enough, settled_leader
+from topalpha.rules.tournament import runner_up
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+# The sampling rule. None of these touches the guarantee; see docs/field/one_phase.md, 3, for how they were chosen.
+_FIRST = 4  # arms drawn before anything is decided
+_PROBE = 0.25  # pulls of the best arm for each fresh one, while that arm might be proved alone
+_CAUTION = 0.25  # standard errors that its mean is taken lower by
+_PULLS_PER_ARM = 3.0  # what an arm that is still to be drawn will cost, in pulls
+# The number of the state that is not joint-lucb's: the best arm's credit while arms are drawn.
+_TRIAL = STATE
+
+
+class JointOnePhase(NamedTuple):
+    """The joint certificate with lazy draws; build it with :func:`design`.
+
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/field/one_phase.md).
+    ``arms`` is the largest number that is drawn, ``log_draw`` ln c for one; the other fields are joint-lucb's.
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    arms: int
+    family: RewardModel
+    evidence: JointEvidence
+    log_delta_u: float
+    log_draws: float
+    log_leader: float
+    log_challengers: float
+    log_both: float
+    pool: int
+    log_draw: float
+
+    @property
+    def traits(self) -> Traits:
+        """Columns and state of joint-lucb, and one credit more. Rewards count in the order of all pulls."""
+        columns = AFTER + self.evidence.extra
+        return Traits("joint-one-phase", columns=columns, numbers=STATE + 1, width=1, global_order=True)
+
+    def scratch(self, arms: int) -> Memory:
+        """Fresh memory: empty trees and the tables of the evidence."""
+        return fresh_memory(self, arms)
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """Update N_a, the sum and the running upper bound of the arm."""
+        fold_reward(self, history, memory, arm, reward)
+
+    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+        """Draw arms and try the best of them, until it is pulled alone or all are drawn; then as joint-lucb."""
+        drawing = history.arms < self.arms
+        seen = history.arms
+        while seen > 0 and history.pulls[seen - 1] == 0:
+            seen -= 1  # rewards count in the order of all pulls, so arms without one are the last ones
+        if drawing and seen < _FIRST:
+            batch[0] = history.arms
+            return 1
+        if not drawing and seen < history.arms:
+            return WAIT
+        if memory.ready[0] == 0:
+            recall(history, memory, seen)
+        if self.arms == 1:
+            return 0
+        leader = settled_leader(memory.leaders[1], memory.means, history.state, LEADER)
+        challenger = runner_up(memory.challengers, history.stats[UPPER], history.pulls, leader)
+        alone = drawing and self.better_alone(history, memory, leader, seen)
+        if alone or not drawing:
+            register(self, history, leader)
+            if check_due(history):
+                if self.proved(history, memory, leader, challenger, seen):
+                    return 0
+                update_share(self, history, memory, leader)
+        if not drawing:
+            return leader_or_challenger(self, history, memory, leader, challenger, self.log_draws, batch)
+        if not alone and self.rate_at_top(history, memory, leader, 0.0) > 0.0:
+            history.state[_TRIAL] += _PROBE
+            if history.state[_TRIAL] >= 1.0:
+                history.state[_TRIAL] -= 1.0
+                alone = True
+        free = has_room(history, leader, self.family.capacity) and not leads_enough(history, leader)
+        batch[0] = leader if alone and free else history.arms
+        return 1
+
+    def rate_at_top(self, history: History, memory: Any, leader: int, caution: float) -> float:
+        """About what a pull of the leader adds to ln M at the highest x; 0 if its mean is not above that - epsilon."""
+        noise = self.evidence.noise(history, leader)
+        mean = memory.means[leader] - caution * math.sqrt(noise / history.pulls[leader])
+        gap = mean - (self.family.highest - self.epsilon)
+        return gap * gap / (2.0 * noise) if gap > 0.0 else 0.0
+
+    def better_alone(self, history: History, memory: Any, leader: int, seen: int) -> bool:
+        """Whether the leader's own evidence looks cheaper at the highest x than the arms that are not drawn yet."""
+        rate = self.rate_at_top(history, memory, leader, _CAUTION)
+        if rate == 0.0:
+            return False
+        if history.stats[PLACE][leader] > 0.0:
+            own = leader_evidence(self, history, memory, leader, self.family.highest)
+        else:  # what its weight will be
+            place = history.state[REGISTERED] + 1.0
+            own = -math.log(place * (place + 1.0))
+        missing = -self.log_both - own - seen * self.log_draw
+        return missing < rate * _PULLS_PER_ARM * (self.arms - seen)
+
+    def proved(self, history: History, memory: Any, leader: int, challenger: int, seen: int) -> bool:
+        """Whether the stop condition holds for every x, with the arms seen so far."""
+        if history.stats[PLACE][leader] == 0.0:
+            return False
+        if seen == self.arms:  # n is designed so that w2 c^n is enough above all upper bounds
+            return certificate(self, history, memory, leader, challenger, self.log_draws)
+        # Above all upper bounds C is c^n, and M is least at the highest x; where there is none, M says nothing.
+        log_draws = seen * self.log_draw
+        own = -math.inf
+        if self.family.highest < math.inf:
+            own = leader_evidence(self, history, memory, leader, self.family.highest)
+        return joined(self, own, log_draws) and certificate(self, history, memory, leader, challenger, log_draws)
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The leader: the empirical best arm, of tied ones the one that has led."""
+        if history.state[LEADER] > 0.0:
+            return int(history.state[LEADER]) - 1
+        return empirical_best(history.stats[SUM], history.pulls, history.arms)
+
+    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
+        """What the arm's own evidence proves, if it is registered."""
+        return leader_lower(self, history, memory, arm)
+
+    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
+        """The arm's running upper bound, at level delta_u."""
+        return history.stats[UPPER][arm]
+
+    def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
+        """What is proved about the arm now, for the target's alpha and for larger ones (docs/proofs.md, E.6)."""
+        return joint_claims(self, history, arm)
+
+
+def design(
+    alpha: float,
+    epsilon: float,
+    delta: float,
+    family: RewardModel | None = None,
+    *,
+    delta_u: float = 0.65,
+    leader_weight: float = 0.15,
+    challenger_weight: float = 0.7,
+) -> JointOnePhase:
+    """The joint certificate with arms drawn when they are wanted.
+
+    Parameters
+    ----------
+    alpha, epsilon, delta
+        The target: a mean within epsilon of the top-alpha fraction, with probability at least 1 - delta.
+    family
+        The reward family, Bernoulli by default.
+    delta_u
+        How often an arm's upper bound may fail, constant whatever delta is.
+    leader_weight, challenger_weight
+        w1 and w2, as for joint-lucb. There is no finite pool: without replacement the number of draws must be fixed.
+
+    Examples
+    --------
+    >>> design(0.05, 0.05, 0.05).arms  # at most
+    193
+    """
+    base = joint_lucb.design(
+        alpha,
+        epsilon,
+        delta,
+        family,
+        delta_u=delta_u,
+        leader_weight=leader_weight,
+        challenger_weight=challenger_weight,
+    )
+    log_draw = -math.log1p(-base.alpha * -math.expm1(base.log_delta_u))
+    return JointOnePhase(**base._asdict(), log_draw=log_draw)
+
+
+ENTRY = Entry(
+    name="joint-one-phase",
+    design=design,
+    guarantee="fixed-confidence",
+    reference="joint-lucb that decides itself when to draw the next arm",
+    proof="docs/field/one_phase.md",
+    options={},
+    models=("pass-fail", "low-variance"),
+)

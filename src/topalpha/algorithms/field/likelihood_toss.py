@@ -1,0 +1,199 @@
+"""likelihood-toss: the most biased coin with everything known; Chandrasekaran and Karp (COLT 2014).
+
+The reservoir is known to have two means, ``high`` with probability ``share`` and ``low`` otherwise. Toss one coin, and
+keep L, the likelihood of its rewards under ``high`` over that under ``low``. Drop it for a fresh one as soon as L < 1;
+return it as soon as its posterior probability of being the high one is 1 - delta, that is once
+L >= (1 - share)(1 - delta) / (share delta).
+
+The arm returned is the low one with probability at most delta, and no strategy that returns arms of such a posterior
+needs fewer tosses in expectation (docs/field/biased_coin.md, A). Rewards must have the family's law exactly: for
+rewards in [0, 1] that are not Bernoulli nothing is proved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableSequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topalpha.families import checked, describe
+from topalpha.families.protocols import RewardFamily, RewardModel
+from topalpha.reservoirs import TwoPoint
+from topalpha.rules.protocol import SUM, WAIT, Entry, History, Traits
+from topalpha.validate import fraction, positive, real, require
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+# ln L this little below 0 is a tie with a fresh coin, lost to rounding.
+_TIE = 1e-9
+
+
+class Memory(NamedTuple):
+    """Scratch: nothing is worth keeping."""
+
+    unused: MutableSequence[int]
+
+
+class LikelihoodToss(NamedTuple):
+    """One coin at a time, by its likelihood ratio; build it with :func:`design`.
+
+    Guarantee: (alpha, epsilon, delta)-correct for the two-point reservoir it was told (docs/field/biased_coin.md, A).
+    ``stop_at`` is ln L at the stop; 0 where any arm will do.
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    arms: int
+    family: RewardFamily
+    low: float
+    high: float
+    share: float
+    stop_at: float
+
+    @property
+    def traits(self) -> Traits:
+        """The sum of rewards alone: the coin in hand is the last one drawn."""
+        return Traits("likelihood-toss", exact_law=True)
+
+    def scratch(self, arms: int) -> Memory:
+        """Fresh memory."""
+        return Memory(unused=[0])
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """Update N_a and the sum."""
+        history.pulls[arm] += 1
+        history.stats[SUM][arm] += reward
+
+    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+        """Toss the coin in hand while 1 <= L, a fresh one otherwise; stop once L is large enough."""
+        if history.in_flight > 0:
+            return WAIT
+        batch[0] = history.arms
+        if history.arms > 0:
+            coin = history.arms - 1
+            ratio = self.family.log_ratio(self.high, self.low, history.stats[SUM][coin], history.pulls[coin])
+            if self.stop_at <= 0.0 or ratio >= self.stop_at:
+                return 0
+            if ratio >= -_TIE:
+                batch[0] = coin
+        return 1
+
+    def conditions(self) -> tuple[str, ...]:
+        """The reservoir that it was told."""
+        return (f"A candidate has mean {self.high:g} with probability {self.share:g}, and {self.low:g} otherwise.",)
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The arm of the largest L; at the stop that is the coin in hand."""
+        best = 0
+        best_ratio = -math.inf
+        for arm in range(history.arms):
+            ratio = self.family.log_ratio(self.high, self.low, history.stats[SUM][arm], history.pulls[arm])
+            if history.pulls[arm] > 0 and ratio > best_ratio:
+                best = arm
+                best_ratio = ratio
+        return best
+
+
+def only_high(low: float, high: float, share: float, alpha: float, epsilon: float) -> bool:
+    """Whether arms of mean ``high`` are the only acceptable ones of this two-point reservoir.
+
+    Examples
+    --------
+    >>> only_high(0.4, 0.604, 0.1, 0.1, 0.2), only_high(0.4, 0.6, 0.1, 0.1, 0.2), only_high(0.4, 0.9, 0.1, 0.2, 0.2)
+    (True, False, False)
+    """
+    return low < TwoPoint(low, high, share).threshold(alpha, epsilon)
+
+
+def two_point(reservoir: Any, alpha: float, epsilon: float) -> TwoPoint:
+    """The reservoir, if it has two means and only the higher one is acceptable; else ``ValueError``.
+
+    Examples
+    --------
+    >>> two_point(TwoPoint(0.4, 0.604, 0.1), 0.1, 0.2).expression
+    'two-point(0.4,0.604,0.1)'
+    >>> two_point(TwoPoint(0.4, 0.604, 0.1), 0.1, 0.3)
+    Traceback (most recent call last):
+    ValueError: reservoir must have unacceptable arms at this alpha and epsilon, got 'two-point(0.4,0.604,0.1)'
+    """
+    text = getattr(reservoir, "expression", None) or type(reservoir).__name__
+    if not isinstance(reservoir, TwoPoint):
+        raise ValueError(f"reservoir must be two-point, got {text!r}")
+    decisive = only_high(reservoir.low, reservoir.high, reservoir.probability, alpha, epsilon)
+    require(decisive, "reservoir", "have unacceptable arms at this alpha and epsilon", text)
+    return reservoir
+
+
+def knowledge(reservoir: Any, alpha: float, epsilon: float) -> dict[str, float]:
+    """Both means and the share of the higher one.
+
+    Examples
+    --------
+    >>> knowledge(TwoPoint(0.4, 0.604, 0.1), 0.1, 0.2)
+    {'low': 0.4, 'high': 0.604, 'share': 0.1}
+    """
+    law = two_point(reservoir, alpha, epsilon)
+    return {"low": law.low, "high": law.high, "share": law.probability}
+
+
+def design(
+    alpha: float,
+    epsilon: float,
+    delta: float,
+    family: RewardModel | None = None,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    share: float | None = None,
+) -> LikelihoodToss:
+    """Likelihood-Toss on the reservoir with mean ``high`` with probability ``share``, else ``low``; all are required.
+
+    Where both means are acceptable, or where a fresh arm is good enough with probability 1 - delta, it draws one arm,
+    pulls it once and stops. ``arms``, how many it draws at first, is 1/share: one high arm among them on average.
+
+    Examples
+    --------
+    >>> round(design(0.1, 0.2, 0.1, low=0.4, high=0.604, share=0.1).stop_at, 6)  # ln 81
+    4.394449
+    >>> design(0.1, 0.3, 0.1, low=0.4, high=0.604, share=0.1).stop_at
+    0.0
+    """
+    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
+    law = checked(family)
+    for name, value in (("low", low), ("high", high), ("share", share)):
+        require(value is not None, name, "be given: likelihood-toss knows the reservoir", value)
+    below, above, part = real("low", low or 0.0), real("high", high or 0.0), fraction("share", share or 0.0)
+    require(-math.inf < below < above < math.inf, "high", f"be finite and above low = {below:g}", above)
+    require(law.lowest <= below, "low", f"be a mean of {describe(law)}, at least {law.lowest:g}", below)
+    require(above <= law.highest, "high", f"be a mean of {describe(law)}, at most {law.highest:g}", above)
+    for name, mean in (("low", below), ("high", above)):
+        # an exponential law, say, has no version with mean 0
+        edge = mean in (law.lowest, law.highest) and law.divergence(mean, 0.5 * (below + above)) == math.inf
+        require(not edge, name, f"be a mean that {describe(law)} can have", mean)
+    stop_at = 0.0
+    if only_high(below, above, part, alpha, epsilon):
+        stop_at = max(0.0, math.log((1.0 - part) / part) + math.log((1.0 - delta) / delta))
+    return LikelihoodToss(
+        alpha=alpha,
+        epsilon=epsilon,
+        delta=delta,
+        arms=math.ceil(4.0 / part),  # as many as nearly every run needs: a simulator then draws them at one go
+        family=law,
+        low=below,
+        high=above,
+        share=part,
+        stop_at=stop_at,
+    )
+
+
+ENTRY = Entry(
+    name="likelihood-toss",
+    design=design,
+    guarantee="fixed-confidence",
+    reference="Chandrasekaran, Karp (COLT 2014), Likelihood-Toss",
+    proof="docs/field/biased_coin.md, A",
+    options={},
+    knowledge=knowledge,
+)

@@ -1,0 +1,210 @@
+"""p3: copies of P2 at constant confidence, then the best of their winners; Chaudhuri and Kalyanakrishnan (ICML 2019).
+
+u independent copies of P2 at (epsilon/2, 1/4), each on fresh arms; then a finite solver at (epsilon/2, delta/2) on the
+u winners. All copies fail with probability at most 4^-u, so that u = ceil(ln(2/delta) / ln 4) copies are enough; the
+printed u = ceil(4 ln(2/delta)) rests on (3/4)^u (docs/field/p2.md, 5).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableSequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topalpha.algorithms.field.finite_solvers import NUMBERS, ROUNDS, Rounds, countable, target
+from topalpha.algorithms.field.p2 import WIDTH, Memory
+from topalpha.families import unit_rewards
+from topalpha.families.protocols import RewardFamily, RewardModel
+from topalpha.rules.elimination import FURTHER, fold_block
+from topalpha.rules.median_elimination import last_arm
+from topalpha.rules.protocol import SUM, Entry, History, Traits
+from topalpha.rules.sampling import empirical_best
+from topalpha.theory import arms_paper, arms_tight
+from topalpha.validate import choice
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+#: Every copy of P2 may fail with this probability.
+COPY_DELTA = 0.25
+
+#: Choices of ``arms``: how many arms a copy draws.
+COPY_ARMS = {"paper": arms_paper, "tight": arms_tight}
+
+#: How many numbers of ``History.state`` the copies and their final use, from their place on.
+TOURNAMENT_NUMBERS = NUMBERS + 1
+
+# Where the number of copies that are done is held, and behind it the arm returned, counted from 1; 0 before the stop.
+_DONE, _CHOSEN = NUMBERS, TOURNAMENT_NUMBERS
+
+
+class Copies(NamedTuple):
+    """Copies of P2, and a final between their winners."""
+
+    number: int
+    trial: Rounds
+    final: Rounds
+
+    def tournament(
+        self,
+        history: History,
+        order: MutableSequence[int],
+        start: int,
+        each: int,
+        place: int,
+        batch: MutableSequence[int],
+    ) -> int:
+        """Blocks of the present contest, copies of ``each`` fresh arms from ``start`` on; 0 once one arm is left.
+
+        A copy leaves one arm in the set, and the next one begins behind it: what is in the set from ``start`` on when
+        all are done are the winners.
+        """
+        while True:
+            done = int(history.state[place + _DONE])
+            if done == self.number:
+                written = self.final.contest(history, order, start, 0, place, batch)
+                if written == 0:
+                    history.state[place + _DONE] = 0.0
+                return written
+            written = self.trial.contest(history, order, start + done * each, each, place, batch)
+            if written != 0:
+                return written
+            history.state[place + _DONE] = done + 1.0
+
+    def tournament_pulls(self, each: int) -> float:
+        """The pulls of all this; on the host only."""
+        return self.number * self.trial.most_pulls(each, True) + self.final.most_pulls(self.number, False)
+
+
+class P3(NamedTuple):
+    """Copies of P2, then a final; build it with :func:`design`.
+
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and rewards in [0, 1] (docs/field/p2.md, 5).
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    arms: int
+    family: RewardFamily
+    copies: Copies
+    arms_each: int
+
+    @property
+    def traits(self) -> Traits:
+        """Blocks of pulls; copies must not depend on each other."""
+        return Traits("p3", columns=FURTHER, numbers=TOURNAMENT_NUMBERS + 1, width=WIDTH, blocks=True)
+
+    def scratch(self, arms: int) -> Memory:
+        """Fresh memory."""
+        return Memory(order=[0] * max(arms, 1))
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """A block of one."""
+        fold_block(history, arm, 1, reward)
+
+    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
+        """Count a block of rewards."""
+        fold_block(history, arm, count, total)
+
+    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+        """One copy after the other, then the final; stop with the arm that is left."""
+        if history.state[_CHOSEN] > 0.0:
+            return 0
+        written = self.copies.tournament(history, memory.order, 0, self.arms_each, 0, batch)
+        if written == 0:
+            history.state[_CHOSEN] = last_arm(history, 0) + 1.0
+        return written
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The arm that is left; before the stop the empirical best."""
+        if history.state[_CHOSEN] > 0.0:
+            return int(history.state[_CHOSEN]) - 1
+        return empirical_best(history.stats[SUM], history.pulls, history.arms)
+
+    def design_pulls(self) -> float:
+        """The pulls of every run, exactly."""
+        return self.copies.tournament_pulls(self.arms_each)
+
+
+def copies_needed(delta: float, copies: str) -> int:
+    """u, ``"printed"`` or ``"corrected"``.
+
+    Examples
+    --------
+    >>> copies_needed(0.1, "printed"), copies_needed(0.1, "corrected"), copies_needed(0.125, "corrected")
+    (12, 3, 2)
+    """
+    printed = choice("copies", copies, ("printed", "corrected")) == "printed"
+    number = math.log(2.0 / delta) * (4.0 if printed else 1.0 / math.log(1.0 / COPY_DELTA))
+    return max(1, math.ceil(number * (1.0 - 1e-14)))
+
+
+def copies_of_p2(epsilon: float, delta: float, solver: str, copies: str, pulls: str) -> Copies:
+    """The copies and the final that P3 plays for an error of at most ``delta``.
+
+    Examples
+    --------
+    >>> made = copies_of_p2(0.2, 0.1, "median", "corrected", "printed")
+    >>> made.number, made.trial.delta, made.final.delta, made.final.epsilon
+    (3, 0.125, 0.05, 0.1)
+    """
+    make = ROUNDS[choice("solver", solver, ROUNDS)]
+    return Copies(
+        number=copies_needed(delta, copies),
+        trial=make(epsilon / 2.0, COPY_DELTA / 2.0, pulls),
+        final=make(epsilon / 2.0, delta / 2.0, pulls),
+    )
+
+
+def design(
+    alpha: float,
+    epsilon: float,
+    delta: float,
+    family: RewardModel | None = None,
+    *,
+    solver: str = "median",
+    copies: str = "printed",
+    arms: str = "paper",
+    pulls: str = "printed",
+) -> P3:
+    """P3 on ``copies`` copies of P2; ``solver``, ``arms`` and ``pulls`` as for P2, whose copies fail with 1/4 at most.
+
+    ``copies`` is ``"printed"``, ceil(4 ln(2/delta)), or ``"corrected"``, ceil(ln(2/delta) / ln 4).
+
+    Examples
+    --------
+    >>> design(0.1, 0.2, 0.1).arms, design(0.1, 0.2, 0.1, copies="corrected").arms  # 21 a copy
+    (252, 63)
+    >>> design(0.1, 0.2, 0.1, copies="corrected", solver="uniform").design_pulls()  # 63 * 508 + 3 * 369
+    33111.0
+    """
+    alpha, epsilon, delta = target(alpha, epsilon, delta)
+    made = copies_of_p2(epsilon, delta, solver, copies, pulls)
+    each = COPY_ARMS[choice("arms", arms, COPY_ARMS)](alpha, COPY_DELTA)
+    countable(made.tournament_pulls(each))
+    return P3(
+        alpha=alpha,
+        epsilon=epsilon,
+        delta=delta,
+        arms=made.number * each,
+        family=unit_rewards(family),
+        copies=made,
+        arms_each=each,
+    )
+
+
+ENTRY = Entry(
+    name="p3",
+    design=design,
+    guarantee="fixed-confidence",
+    reference="Chaudhuri, Kalyanakrishnan (ICML 2019), Algorithm 2 (P3)",
+    proof="docs/field/p2.md, 5",
+    options={
+        "solver": tuple(ROUNDS),
+        "copies": ("printed", "corrected"),
+        "arms": ("paper", "tight"),
+        "pulls": ("printed", "tight"),
+    },
+    rewards="unit",
+)

@@ -1,0 +1,204 @@
+"""What al-q-ik, al-q-iu and cc-me share: the schedule of Halving, and repetitions of "draw, halve, test".
+
+All of it is made of Hoeffding's inequality for rewards in [0, 1] and is proved in docs/field/threshold.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableSequence, Sequence
+from typing import Any, NamedTuple
+
+from topalpha.rules.elimination import FURTHER, keep_best, new_round, next_blocks, round_mean, survivor
+from topalpha.rules.protocol import SUM, History
+from topalpha.rules.sampling import empirical_best
+from topalpha.validate import require
+
+#: How many blocks of pulls one plan names at most.
+WIDTH = 8
+
+#: The column that marks arms which passed their test.
+ACCEPTED = FURTHER
+
+#: Positions in the state: the first arm of the present repetition, its round, how many arms were accepted.
+FIRST, ROUND, FOUND, NUMBERS = 0, 1, 2, 3
+
+# Sums of rewards are exact, and pull numbers whole, up to here.
+_MOST_PULLS = 2.0**53
+
+
+class Memory(NamedTuple):
+    """Scratch: room to sort arms in."""
+
+    order: MutableSequence[int]
+
+
+def room(arms: int) -> Memory:
+    """Fresh scratch for this many arms.
+
+    Examples
+    --------
+    >>> room(2)
+    Memory(order=[0, 0])
+    """
+    return Memory([0] * max(1, arms))
+
+
+class Halving(NamedTuple):
+    """Rounds of elimination that leave ``keep`` arms, each within ``accuracy`` of the ``keep``-th best, or better.
+
+    That holds with probability at least 1 - ``level`` (docs/field/threshold.md, 1). With ``keep`` = 1 this is Median
+    Elimination of Even-Dar, Mannor and Mansour (JMLR 2006), with half its pulls.
+
+    Examples
+    --------
+    >>> median = Halving(1, 0.5, 0.25)
+    >>> [median.halved(11, number) for number in range(5)], median.halving_pulls(0, 0), median.halving_pulls(1, 0)
+    ([11, 6, 3, 2, 1], 407, 881)
+    """
+
+    keep: int
+    accuracy: float
+    level: float
+
+    def halved(self, size: int, number: int) -> int:
+        """How many of ``size`` arms are left before round ``number``, from 0."""
+        for _ in range(number):
+            size = max((size + 1) // 2, self.keep)
+        return size
+
+    def halving_pulls(self, number: int, harder: int) -> int:
+        """The pulls of each arm in round ``number``, from 0; the level is halved ``harder`` times beforehand."""
+        step = 0.25 * self.accuracy
+        level = 0.5 * self.level
+        for _ in range(number):
+            step *= 0.75
+            level *= 0.5
+        for _ in range(harder):
+            level *= 0.5
+        return max(1, math.ceil(2.0 / (step * step) * math.log(3.0 * self.keep / level)))
+
+    def halving_cost(self, size: int, harder: int) -> float:
+        """All pulls that it takes to get from ``size`` arms to ``keep``, a fixed number."""
+        number, pulls = 0, 0
+        while (left := self.halved(size, number)) > self.keep:
+            pulls += left * self.halving_pulls(number, harder)
+            number += 1
+        return float(pulls)
+
+
+class Repetitions(NamedTuple):
+    """Draw ``drawn`` arms, halve them to one, pull it ``test_pulls`` times, accept it or not; until ``wanted`` are in.
+
+    An arm is accepted if its mean in the test is at least the threshold less ``margin``.
+    """
+
+    drawn: int
+    elimination: Halving
+    test_pulls: int
+    margin: float
+    wanted: int
+
+    def next_test(self, history: History, order: MutableSequence[int], threshold: float, batch: Any) -> int:
+        """The next blocks of pulls, WAIT, or 0 once enough arms are accepted."""
+        state = history.state
+        while state[FOUND] < self.wanted:
+            first, number = int(state[FIRST]), int(state[ROUND])
+            testing = self.elimination.halved(self.drawn, number) == 1
+            count = self.test_pulls if testing else self.elimination.halving_pulls(number, 0)
+            written = next_blocks(history, first, self.drawn, count, batch)
+            if written != 0:
+                return written
+            if testing:
+                arm = survivor(history, first)
+                if round_mean(history, arm) >= threshold - self.margin:
+                    history.stats[ACCEPTED][arm] = 1.0
+                    state[FOUND] += 1.0
+                state[FIRST] = float(history.arms)
+                state[ROUND] = 0.0
+            else:
+                keep_best(history, order, first, self.elimination.halved(self.drawn, number + 1))
+                new_round(history, first)
+                state[ROUND] += 1.0
+        return 0
+
+    def accepted_first(self, history: History) -> int:
+        """The first arm that was accepted; before there is one, the empirical best."""
+        for arm in range(history.arms):
+            if history.stats[ACCEPTED][arm] == 1.0:
+                return arm
+        return empirical_best(history.stats[SUM], history.pulls, history.arms)
+
+    def repetition_cost(self) -> float:
+        """The pulls of one repetition, a fixed number."""
+        return self.elimination.halving_cost(self.drawn, 0) + self.test_pulls
+
+
+def repetitions(alpha: float, epsilon: float, delta: float, wanted: int) -> Repetitions:
+    """The repetitions of al-q-ik for this target, with epsilon_1 + 2 epsilon_2 = epsilon split where it is cheapest.
+
+    Examples
+    --------
+    >>> plan = repetitions(0.1, 0.1, 0.1, 1)
+    >>> plan.drawn, plan.test_pulls, round(plan.elimination.accuracy, 4), plan.repetition_cost()
+    (11, 63615, 0.0915, 746422.0)
+    """
+    drawn = math.ceil(math.log(3.0) / alpha)
+    test = 0.5 * math.log(wanted / delta)
+    middle, edge = split(epsilon, (Halving(1, 1.0, 0.25).halving_cost(drawn, 0), test), (1.0, 2.0))
+    return Repetitions(
+        drawn=drawn,
+        elimination=Halving(keep=1, accuracy=middle, level=0.25),
+        test_pulls=max(1, math.ceil(test / (edge * edge))),
+        margin=middle + edge,
+        wanted=wanted,
+    )
+
+
+def expected_repetitions(delta: float, wanted: int) -> float:
+    """At most so many repetitions are expected: each ends with an accepted arm with probability (1 - delta/k)/2.
+
+    Examples
+    --------
+    >>> expected_repetitions(0.2, 1)
+    2.5
+    """
+    return 2.0 * wanted / (1.0 - delta / wanted)
+
+
+def accepted_arms(history: History, first: int) -> list[int]:
+    """The arms that passed their test; before there is one, ``first`` alone. On the host only.
+
+    Examples
+    --------
+    >>> accepted_arms(History(2, 2, [1, 1], [[0.0, 0.0]] * 4 + [[0.0, 1.0]], []), 0)
+    [1]
+    """
+    return [arm for arm in range(history.arms) if history.stats[ACCEPTED][arm] == 1.0] or [first]
+
+
+def split(total: float, costs: Sequence[float], shares: Sequence[float]) -> list[float]:
+    """The positive x with sum shares_i x_i = total that make sum costs_i / x_i^2 smallest.
+
+    Lagrange: 2 costs_i / x_i^3 is proportional to shares_i.
+
+    Examples
+    --------
+    >>> split(1.0, (1.0, 1.0), (1.0, 1.0)), split(1.0, (8.0, 2.0), (1.0, 2.0))
+    ([0.5, 0.5], [0.5, 0.25])
+    """
+    roots = [math.cbrt(cost / share) for cost, share in zip(costs, shares, strict=True)]
+    whole = math.fsum(share * root for share, root in zip(shares, roots, strict=True))
+    return [total * root / whole for root in roots]
+
+
+def affordable(pulls: float, epsilon: float) -> None:
+    """Raise ``ValueError`` where blocks of pulls could not be counted exactly.
+
+    Examples
+    --------
+    >>> affordable(1e20, 1e-9)
+    Traceback (most recent call last):
+    ValueError: epsilon must be so large that fewer than 2^53 pulls are needed, got 1e-09
+    """
+    require(pulls < _MOST_PULLS, "epsilon", "be so large that fewer than 2^53 pulls are needed", epsilon)

@@ -1,0 +1,183 @@
+"""siri: upper confidence bounds on a number of arms that fits the tail of the reservoir; Carpentier and Valko (2015).
+
+The tail parameter beta says that an arm within epsilon of the supremum has probability of order epsilon^beta. With
+b = min(beta, 2), ceil(A(n) n^(b/2)) arms are drawn and pulled once; then the arm with the largest bound gets as many
+pulls as it has had, until the budget n is spent (the last block is cut). The most pulled arm is returned.
+
+Fixed budget: the source's theorem is about the simple regret where the tail is as assumed, up to unknown constants;
+nothing is proved for other reservoirs (docs/field/budget.md, B).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableSequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topalpha.algorithms.field.fixed_budget import checked_budget
+from topalpha.families import unit_rewards
+from topalpha.families.protocols import RewardFamily, RewardModel
+from topalpha.rules.protocol import SUM, WAIT, Entry, History, Traits
+from topalpha.rules.tournament import empty_tree, play, rebuild
+from topalpha.validate import fraction, positive
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+class Memory(NamedTuple):
+    """Scratch: the bounds, and their tree."""
+
+    ready: MutableSequence[int]
+    bounds: MutableSequence[float]
+    tree: MutableSequence[int]
+
+
+class SiRI(NamedTuple):
+    """Simple regret with infinitely many arms; build it with :func:`design`.
+
+    Guarantee: a fixed budget; its theorem is the source's (docs/field/budget.md, B). ``scale`` is C, ``log_scope`` is
+    ln(2^(2 t/b) / delta) with t = floor(log2 n).
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    arms: int
+    family: RewardFamily
+    budget: int
+    scale: float
+    log_scope: float
+
+    @property
+    def traits(self) -> Traits:
+        """One block of pulls at a time; no proof of fixed confidence."""
+        return Traits("siri", columns=1, width=1, blocks=True, covered=False)
+
+    def scratch(self, arms: int) -> Memory:
+        """Fresh memory: nothing known yet."""
+        return Memory(ready=[0], bounds=[0.0] * max(arms, 1), tree=empty_tree(arms))
+
+    def simple_regret_index(self, total: float, pulls: int) -> float:
+        """mean + 2 sqrt(C x / T) + 2 C x / T, x = ln(2^(2 t/b) / (T delta)), at least 0."""
+        rate = self.scale * max(self.log_scope - math.log(pulls), 0.0) / pulls
+        return total / pulls + 2.0 * math.sqrt(rate) + 2.0 * rate
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """A block of one reward."""
+        self.observe_block(history, memory, arm, 1, reward)
+
+    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
+        """Update N_a, the sum and the bound."""
+        history.pulls[arm] += count
+        history.stats[SUM][arm] += total
+        if memory.ready[0] == 1:
+            memory.bounds[arm] = self.simple_regret_index(history.stats[SUM][arm], history.pulls[arm])
+            play(memory.tree, memory.bounds, history.pulls, arm)
+
+    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+        """Pull every arm once; then double the pulls of the arm with the largest bound until the budget is spent."""
+        left = self.budget - history.t - history.in_flight
+        if history.arms < self.arms:
+            batch[0] = history.arms
+            batch[1] = 1
+            return 1
+        if history.in_flight > 0:
+            return WAIT
+        if left <= 0:
+            return 0
+        if memory.ready[0] == 0:
+            for arm in range(history.arms):
+                memory.bounds[arm] = self.simple_regret_index(history.stats[SUM][arm], history.pulls[arm])
+            rebuild(memory.tree, memory.bounds, history.pulls, history.arms)
+            memory.ready[0] = 1
+        batch[0] = memory.tree[1]
+        batch[1] = min(history.pulls[batch[0]], left)
+        return 1
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The most pulled arm; of equals the one with the larger mean, then the one drawn first."""
+        best = 0
+        for arm in range(1, history.arms):
+            more, most = history.pulls[arm], history.pulls[best]
+            if more > most or (more == most > 0 and history.stats[SUM][arm] > history.stats[SUM][best]):
+                best = arm
+        return best
+
+
+def number_of_arms(budget: int, tail: float, share: float) -> int:
+    """ceil(A(n) n^(b/2)) with b = min(beta, 2); A(n) is A, A/ln(n)^2 or A/ln(n) for beta below, at and above 2.
+
+    It is at least 1 and at most the budget, and the logarithm counts as 1 where it is smaller.
+
+    Examples
+    --------
+    >>> [number_of_arms(10_000, tail, 0.3) for tail in (0.5, 1.0, 2.0, 3.0)]
+    [3, 30, 36, 326]
+    """
+    log_budget = max(math.log(budget), 1.0)
+    fewer = 1.0 if tail < 2.0 else log_budget**2 if tail == 2.0 else log_budget
+    wanted = share / fewer * budget ** (min(tail, 2.0) / 2.0)
+    return int(min(max(math.ceil(wanted), 1), budget))
+
+
+def design(
+    alpha: float,
+    epsilon: float,
+    delta: float,
+    family: RewardModel | None = None,
+    *,
+    budget: int | None = None,
+    beta: float = 1.0,
+    share: float = 0.3,
+    scale: float = 1.0,
+) -> SiRI:
+    """SiRI within ``budget`` pulls.
+
+    Parameters
+    ----------
+    alpha, epsilon, delta
+        The target by which the arm is judged; of it, only delta enters the bounds.
+    family
+        Rewards in [0, 1].
+    budget
+        How many pulls may be spent.
+    beta
+        The tail: P(mean > supremum - x) is of order x^beta. 1 for a uniform reservoir.
+    share
+        A, which the source leaves open: a small constant.
+    scale
+        C, which bounds the rewards: 1 for rewards in [0, 1].
+
+    Examples
+    --------
+    >>> design(0.1, 0.1, 0.1, budget=10_000).arms
+    30
+    """
+    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
+    law = unit_rewards(family)
+    pulls, tail = checked_budget(budget), positive("beta", beta)
+    arms = number_of_arms(pulls, tail, positive("share", share))
+    doublings = arms.bit_length() - 1
+    return SiRI(
+        alpha=alpha,
+        epsilon=epsilon,
+        delta=delta,
+        arms=arms,
+        family=law,
+        budget=pulls,
+        scale=positive("scale", scale),
+        log_scope=2.0 * doublings / min(tail, 2.0) * math.log(2.0) - math.log(delta),
+    )
+
+
+ENTRY = Entry(
+    name="siri",
+    design=design,
+    guarantee="fixed-budget",
+    reference="Carpentier, Valko (ICML 2015), SiRI",
+    proof="",
+    options={},
+    rewards="unit",
+    budgeted=True,
+)

@@ -1,0 +1,133 @@
+"""A recorded search, run again: every decision is made anew and must be the one that was recorded."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from array import array
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from topalpha.ask_tell.search import Pull, Search
+from topalpha.storage import StorageError
+
+if TYPE_CHECKING:
+    from topalpha.storage import Recording
+
+
+class Log(Protocol):
+    """What a replay reads: a :class:`topalpha.storage.Recording`, or the trail of a search."""
+
+    @property
+    def asks(self) -> Sequence[tuple[int, int]]:
+        """``(arm, after)`` of each pull, by its order."""
+
+    @property
+    def tells(self) -> Sequence[tuple[int, float]]:
+        """``(order, reward)`` in order of arrival."""
+
+    @property
+    def waits(self) -> Sequence[tuple[int, int]]:
+        """``(asked, after)``: the algorithm was asked, and had to wait."""
+
+    @property
+    def lost(self) -> Collection[int]:
+        """Orders of pulls that never came back, among those told."""
+
+    @property
+    def status(self) -> str:
+        """How the search stood."""
+
+
+def replay(recording: Log, search: Search) -> None:
+    """Bring a search that has not begun to where the recording ends; an error where the two part.
+
+    Pulls that were asked for and not told are handed out again, the oldest first.
+    """
+    for _ in steps(recording, search):
+        pass
+
+
+def steps(recording: Log, search: Search) -> Iterator[int]:
+    """The same, reward by reward: how many were told, as soon as each is.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
+    >>> search.tell_many([(pull, 0.5) for pull in search.ask_many(3)])
+    >>> again = Search(search.algorithm)
+    >>> [(told, again.history.arms) for told in steps(search.trail, again)]
+    [(1, 3), (2, 3), (3, 3)]
+    """
+    waiting: dict[int, Pull] = {}
+    asks, tells, lost = recording.asks, recording.tells, recording.lost
+    waits = list(reversed(recording.waits))
+    asked = 0
+    for told in range(len(tells) + 1):
+        while True:
+            if waits and waits[-1] == (asked, told):
+                waits.pop()
+                _agree(not search.ask_many(1) and not search.stopped, "the algorithm had to wait", asked)
+            elif asked < len(asks) and asks[asked][1] == told:
+                try:
+                    pull = search.ask()
+                except RuntimeError:
+                    pull = None
+                _agree(pull is not None, "the algorithm has nothing to ask for", asked)
+                assert pull is not None
+                _agree(pull.arm == asks[asked][0], "the algorithm asks for another arm", asked)
+                waiting[asked] = pull
+                asked += 1
+            else:
+                break
+        if told < len(tells):
+            order, reward = tells[told]
+            _agree(order in waiting, "a reward was told before its pull", order)
+            if order in lost:
+                _agree(search.endures and reward == search.model.worst, "a lost pull was counted otherwise", order)
+                Search.lose(search, waiting.pop(order))  # as it was; a session would note it once more
+            else:
+                search.tell(waiting.pop(order), reward)
+            yield told + 1
+    _agree(asked == len(asks) and not waits, "what follows was planned before", asked)
+    if recording.status == "stopped":
+        # What was in flight then is wanted no more; that nothing more is asked for is a decision like the others.
+        _agree(not search.ask_many(1) and search.stopped, "the stopping rule is not met", asked)
+        return
+    for _, pull in sorted(waiting.items()):
+        search.again(pull)
+
+
+def _agree(holds: bool, found: str, order: int) -> None:
+    if not holds:
+        raise StorageError(
+            f"record must replay, but {found} at pull {order}: it was altered, or made by another version"
+        )
+
+
+def fingerprint(recording: Recording) -> str:
+    """A digest of everything that was recorded: the task, the candidates, every ask, wait, tell and failure.
+
+    Examples
+    --------
+    >>> from topalpha.storage import Recording
+    >>> fingerprint(Recording("one", {}, "running", None, "2024-01-01T00:00:00+00:00"))[:8]
+    '33473a80'
+    """
+    digest = hashlib.sha256()
+
+    def add(part: bytes) -> None:
+        digest.update(len(part).to_bytes(8, "big"))  # so that no part can take from its neighbour
+        digest.update(part)
+
+    add(json.dumps(recording.config, sort_keys=True).encode())
+    for candidate in recording.arms:
+        add(candidate if isinstance(candidate, bytes) else candidate.encode())
+    for pairs in (recording.asks, recording.waits):
+        add(array("q", (number for pair in pairs for number in pair)).tobytes())
+    add(array("q", (order for order, _ in recording.tells)).tobytes())
+    add(array("d", (reward for _, reward in recording.tells)).tobytes())
+    for failure in recording.failures:
+        add(json.dumps(list(failure)).encode())
+    return digest.hexdigest()

@@ -1,0 +1,176 @@
+"""What is looked for, and what is assumed about the rewards: all that a search is made from, ready for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+from topalpha.algorithms import default_for, design, entry
+from topalpha.algorithms.enduring import enduring
+from topalpha.families.units import Model, reward_model
+from topalpha.rules.protocol import Algorithm
+from topalpha.validate import (
+    LONGEST_LIST,
+    choice,
+    flag,
+    fraction,
+    number_in,
+    plain,
+    positive,
+    require,
+    seed_number,
+    whole,
+    words,
+)
+
+#: What may be done about a pull that gives no reward.
+ON_ERROR = ("raise", "retry", "worst")
+#: What may be done about a pull that was begun and never answered.
+ON_LOST = ("again", "worst")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A target and the assumptions under which it is to be reached.
+
+    Attributes
+    ----------
+    alpha, epsilon, delta
+        The target: a mean within epsilon of the top alpha fraction, with probability at least 1 - delta.
+    family
+        The reward model, as text: ``bernoulli``, ``range(-1,3)``, ``normal``, ...
+    minimise
+        Whether small rewards (costs, losses) are good.
+    algorithm, options
+        Which algorithm, and its options; where none is named, the one that suits the rewards.
+    pool
+        The size of a finite list of candidates; 0 for an endless pool.
+    items
+        The size of a finite test set; 0 where there is none.
+    seed
+        Of all random choices.
+    about
+        Which law the claim is about, in words, for the certificate.
+    on_error
+        What is done about a pull that fails: ``raise``, ``retry`` or count the ``worst`` reward.
+    on_lost
+        What is done about a pull that was begun and never answers: evaluate it ``again``, or count it as the ``worst``
+        that it may have been, for its arm's upper bound and for its lower bound.
+
+    Examples
+    --------
+    >>> task = Task(0.05, 2.0, 0.05, family="range(0,100)", algorithm="cc-lucb")
+    >>> task.design().epsilon, task.design().arms
+    (0.02, 114)
+    >>> Task.from_dict(task.to_dict()) == task
+    True
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    family: str = "bernoulli"
+    minimise: bool = False
+    algorithm: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    pool: int = 0
+    items: int = 0
+    seed: int = 0
+    about: str = ""
+    on_error: str = "raise"
+    on_lost: str = "again"
+
+    def __post_init__(self) -> None:
+        named = isinstance(self.options, Mapping) and all(isinstance(name, str) for name in self.options)
+        require(named, "options", "be a mapping of names to values", self.options)
+        checked = {
+            "alpha": fraction("alpha", self.alpha),
+            # A whole number stays one, as files have it.
+            "epsilon": self.epsilon if type(self.epsilon) is int else positive("epsilon", self.epsilon),
+            "delta": fraction("delta", self.delta),
+            "family": words("family", self.family),
+            "minimise": flag("minimise", self.minimise),
+            "algorithm": words("algorithm", self.algorithm),
+            "options": plain(self.options),
+            "pool": whole("pool", self.pool, 0, LONGEST_LIST),
+            "items": whole("items", self.items, 0),
+            "seed": seed_number("seed", self.seed),
+            "about": words("about", self.about),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        require("pool" not in self.options, "options", "not name a pool: its size is that of the list", self.options)
+        if not self.algorithm:
+            object.__setattr__(self, "algorithm", default_for(self.model.family))
+        choice("on_error", self.on_error, ON_ERROR)
+        choice("on_lost", self.on_lost, ON_LOST)
+        self.design()
+        if self.on_error == "worst":
+            bounded = self.model.worst is not None
+            require(bounded, "on_error", f"be raise or retry: {self.model.text} rewards have no worst value", "worst")
+
+    @cached_property
+    def model(self) -> Model:
+        """How rewards become the algorithm's."""
+        return reward_model(self.family, minimise=self.minimise, items=self.items or None)
+
+    def design(self) -> Algorithm:
+        """The algorithm for this target."""
+        options = dict(self.options)
+        if self.pool > 0:
+            options["pool"] = self.pool
+            finite = "pool" in (entry(self.algorithm).design.__kwdefaults__ or {})
+            require(finite, "draw", f"be a function for {self.algorithm}, which has no proof for a list", self.pool)
+        if entry(self.algorithm).knowledge is not None:
+            plain = self.model.factor == 1.0 and self.model.offset == 0.0
+            words = f"be plain for {self.algorithm}, whose options are in the units of its rewards"
+            require(plain and not self.minimise, "family", words, self.family)
+        epsilon = self.model.epsilon(positive("epsilon", self.epsilon))
+        algorithm = design(self.algorithm, self.alpha, epsilon, self.delta, self.model.family, **options)
+        return algorithm if self.on_lost == "again" else enduring(algorithm)
+
+    @property
+    def law(self) -> str:
+        """What the claim is about, in words."""
+        if self.about:
+            return self.about
+        if self.pool == 1:
+            return "the list of 1 candidate"
+        return f"the list of {self.pool} candidates" if self.pool else "the law that candidates are drawn from"
+
+    @property
+    def proof(self) -> str:
+        """Where the algorithm's proof stands."""
+        return entry(self.algorithm).proof
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; what was not asked for before it could be is left out, so that records stay as they were."""
+        values = asdict(self)
+        if self.on_lost == "again":
+            del values["on_lost"]
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Task:
+        """The task that :meth:`to_dict` gave, also one that was kept before inputs were checked as they are now."""
+        known = {one.name for one in fields(cls)}
+        missing = {"alpha", "epsilon", "delta"} - set(values)
+        require(set(values) <= known and not missing, "task", f"have the entries {', '.join(sorted(known))}", values)
+        return cls(**{name: _understood(name, value) for name, value in values.items()})
+
+
+def _understood(name: str, value: Any) -> Any:
+    """A recorded value as it was understood: numbers could be text, anything that counts as true was true."""
+    if name == "options" and isinstance(value, Mapping):
+        return {option: _understood("", one) for option, one in value.items()}
+    if name == "minimise":
+        return bool(value)
+    if name == "about":
+        return str(value) if value else ""
+    if name in ("", "alpha", "epsilon", "delta") and isinstance(value, str):
+        with suppress(ValueError):
+            return number_in(name, value)
+    return value

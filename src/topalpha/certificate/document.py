@@ -1,0 +1,190 @@
+"""The certificate: what was proved, about which law, under which assumptions, from which data."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from topalpha import __version__
+from topalpha.ask_tell import Search, Task
+from topalpha.certificate.proved import proved_claims, strongest
+from topalpha.certificate.wording import REASONS, SILENT, assumptions, bounds, legible, levels, statement
+from topalpha.rules.protocol import SUM, Claim
+from topalpha.validate import choice, require
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a search has proved.
+
+    Attributes
+    ----------
+    statement
+        All of it in words.
+    arm, candidate
+        The recommended arm and its candidate, as JSON or as text.
+    selection
+        All arms that the claims are about, each for itself: the recommended one, or several where several were looked
+        for.
+    alpha, epsilon, delta
+        What was asked for.
+    claims
+        What is proved: pairs of alpha and epsilon, all true at once with probability at least 1 - delta. The first is
+        the one asked for if the stopping rule was met. Empty if nothing is proved.
+    law, minimise
+        Which law the claims are about, and whether its top are small rewards.
+    assumptions
+        Without these nothing is proved.
+    algorithm, options, bounds, levels, proof
+        What stopped the search: the algorithm, the kind of its bounds, all numbers of its design, and where its proof
+        stands.
+    arms, pulls
+        Candidates drawn and rewards that count.
+    mean, at_worst, others_at_best
+        The arm's empirical mean, the worst its mean may be, and the best that any other arm's may be.
+    reason
+        Why the search ended.
+    failures
+        How often a failed pull was tried again or counted as the worst reward, and how often one that never came back
+        was evaluated again or counted as lost.
+    seed, version, digest
+        Where randomness came from, which version of the package, and a fingerprint of all that was recorded.
+
+    Examples
+    --------
+    >>> from topalpha.ask_tell import Task
+    >>> task = Task(0.3, 0.4, 0.2, algorithm="cc-lucb")
+    >>> search = Search(task.design())
+    >>> while (pull := search.ask()) is not None:
+    ...     search.tell(pull, float(pull.arm == 2))
+    >>> certificate = certify(search, task, "stopped")
+    >>> certificate.arm, certificate.claims
+    (2, (Claim(alpha=0.3, epsilon=0.4),))
+    >>> Certificate.from_dict(json.loads(certificate.to_json())) == certificate
+    True
+    """
+
+    statement: str
+    arm: int
+    candidate: Any
+    selection: tuple[int, ...]
+    alpha: float
+    epsilon: float
+    delta: float
+    claims: tuple[Claim, ...]
+    law: str
+    minimise: bool
+    assumptions: tuple[str, ...]
+    algorithm: str
+    options: dict[str, Any]
+    bounds: str
+    levels: dict[str, float]
+    proof: str
+    arms: int
+    pulls: int
+    mean: float
+    at_worst: float | None
+    others_at_best: float | None
+    reason: str
+    failures: dict[str, int]
+    seed: int
+    version: str
+    digest: str | None = None
+
+    @property
+    def proved(self) -> bool:
+        """Whether what was asked for is proved."""
+        return self.reason == "stopped" and bool(self.claims)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        values = asdict(self)
+        values["claims"] = [claim._asdict() for claim in self.claims]
+        values["assumptions"] = list(self.assumptions)
+        values["selection"] = list(self.selection)
+        return values
+
+    def to_json(self) -> str:
+        """As strict JSON."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Certificate:
+        """The certificate that :meth:`to_dict` gave."""
+        known = set(cls.__dataclass_fields__)
+        require(set(values) == known, "certificate", f"have exactly the entries {', '.join(sorted(known))}", values)
+        claims = tuple(_claim(claim) for claim in values["claims"])
+        lists = {name: tuple(values[name]) for name in ("assumptions", "selection")}
+        return cls(**{**values, "claims": claims, **lists})
+
+
+def _claim(value: Any) -> Claim:
+    """A claim as :meth:`Certificate.to_dict` gave it."""
+    whole = isinstance(value, Mapping) and set(value) == set(Claim._fields)
+    require(whole, "claim", f"have exactly the entries {', '.join(Claim._fields)}", value)
+    return Claim(**value)
+
+
+def certify(
+    search: Search,
+    task: Task,
+    reason: str,
+    candidates: Sequence[Any] = (),
+    actions: Iterable[tuple[int, str]] = (),
+    digest: str | None = None,
+    version: str = __version__,
+    quote: Callable[[Any], Any] = legible,
+) -> Certificate:
+    """The certificate of a search as it stands; ``actions`` are what was done about each failed pull, by its order.
+
+    ``quote`` makes of a candidate what the certificate says about it.
+    """
+    choice("reason", reason, REASONS)
+    stopped = "not be 'stopped' before the stopping rule is met, nor anything else after it"
+    require((reason == "stopped") == search.stopped, "reason", stopped, reason)
+    arm = search.best if search.stopped else strongest(search)
+    history, algorithm, model = search.history, search.algorithm, search.model
+    claims = proved_claims(search, arm)
+    lower = search.lower(arm)
+    uppers = [search.upper(other) for other in range(history.arms) if other != arm and history.pulls[other]]
+    missing = history.arms < algorithm.arms or len(uppers) < history.arms - 1
+    others = math.inf if missing else max(uppers, default=-math.inf)
+    # A failure that ended the search is one that was tried again if the search went on and its pull has a reward now.
+    failures = Counter(
+        "retry" if action == "raise" else action
+        for order, action in actions
+        if action not in SILENT and (action != "raise" or search.has(order))
+    )
+    certificate = Certificate(
+        statement="",
+        arm=arm,
+        candidate=quote(candidates[arm]) if arm < len(candidates) else None,
+        selection=tuple(search.selection) if search.stopped else (arm,),
+        alpha=task.alpha,
+        epsilon=task.epsilon,
+        delta=task.delta,
+        claims=tuple(claims),
+        law=task.law,
+        minimise=task.minimise,
+        assumptions=assumptions(task, algorithm, failures),
+        algorithm=task.algorithm,
+        options=dict(task.options),
+        bounds=bounds(algorithm),
+        levels=levels(algorithm),
+        proof=task.proof,
+        arms=len(candidates) or history.arms,
+        pulls=history.t,
+        mean=model.to_user(history.stats[SUM][arm] / history.pulls[arm]),
+        at_worst=model.to_user(lower) if math.isfinite(lower) else None,
+        others_at_best=model.to_user(others) if math.isfinite(others) else None,
+        reason=reason,
+        failures=dict(sorted(failures.items())),
+        seed=task.seed,
+        version=version,
+        digest=digest,
+    )
+    return replace(certificate, statement=statement(certificate, refutation=search.refutation))

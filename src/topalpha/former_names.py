@@ -1,0 +1,99 @@
+"""Modules that have moved: imports of their former names, and pickles that hold them, still find what they name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+_FIELD = (
+    *("al_q_ik", "al_q_iu", "brackets", "bucb", "cc_lucb_k", "cc_lucb_streaming", "cc_me", "cc_threshold", "d_ttts"),
+    *("eb_tc", "finite_solvers", "fixed_budget", "glr", "hyperband", "isha", "jhr", "joint_one_phase", "kqp_1"),
+    *("likelihood_toss", "lucb_k_m", "p2", "p2_batched", "p3", "pair_design", "schedules_threshold", "siri"),
+    *("streaming_pool", "track_and_stop", "ttts", "ugape"),
+)
+_AUDIT = ("cases", "cell", "judgement", "replay", "survival", "trial_cases", "trials", "worlds")
+_COMPARISON = ("cells", "configuration", "figures", "ledger", "report", "running")
+
+#: The former name of each module, and where its names are now.
+FORMER: dict[str, tuple[str, ...]] = {
+    "rewards": ("families.protocols",),
+    "models": ("families.units",),
+    "core": ("rules.protocol",),
+    "confidence.base": ("rules.columns",),
+    "tournament": ("rules.tournament",),
+    "ranking": ("rules.ranking",),
+    "elimination": ("rules.elimination",),
+    "claims": ("rules.claims",),
+    "contests": ("rules.median_elimination",),
+    "glr": ("rules.likelihood_ratio",),
+    "joint": ("rules.joint_stop",),
+    "algorithms.joint_claims": ("rules.joint_claims",),
+    "weighted": ("rules.weighted_rows",),
+    "bounds": ("confidence.tilt_bounds",),
+    "evidence": ("confidence.gap_evidence",),
+    "streams": ("randomness",),
+    "plain": ("storage.plain_text",),
+    "places": ("storage.places",),
+    "drafts": ("storage.outputs",),
+    "runs": ("simulation.runs",),
+    "journal": ("ask_tell.trail",),
+    "replay": ("ask_tell.replaying",),
+    "task": ("ask_tell.task",),
+    "result": ("ask_tell.result", "simulation.study"),
+    "proved": ("certificate.proved",),
+    "wording": ("certificate.wording",),
+    "verification": ("session.verification",),
+    "agreement": ("session.agreement",),
+    "progress": ("session.progress",),
+    "snapshots": ("session.snapshots",),
+    "identity": ("session.identity",),
+    "driving": ("running.drive",),
+    "practice": ("running.entry",),
+    "origin": ("standing.origin",),
+    "table1": ("research.table1",),
+    "audit": ("research.audit",),
+    "comparison": ("research.comparison",),
+    **{f"audit.{name}": (f"research.audit.{name}",) for name in _AUDIT},
+    **{f"comparison.{name}": (f"research.comparison.{name}",) for name in _COMPARISON},
+    **{f"algorithms.{name}": (f"algorithms.field.{name}",) for name in _FIELD},
+}
+
+
+class FormerNames(MetaPathFinder, Loader):
+    """Finds a module of a former name, after all others have not: its attributes are looked up where they are now.
+
+    Examples
+    --------
+    >>> from topalpha.core import Claim
+    >>> Claim.__module__
+    'topalpha.rules.protocol'
+    """
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The module, if it has that former name."""
+        if fullname.removeprefix("topalpha.") not in FORMER:
+            return None
+        return ModuleSpec(fullname, self, is_package=True)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Let the module look up its attributes."""
+        homes = FORMER[module.__name__.removeprefix("topalpha.")]
+
+        def find(name: str) -> Any:
+            for home in homes:
+                found = import_module(f"topalpha.{home}")
+                if hasattr(found, name):
+                    return getattr(found, name)
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+
+        vars(module)["__getattr__"] = find
+
+
+sys.meta_path.append(FormerNames())

@@ -1,0 +1,313 @@
+"""Killed at any moment, a search goes on as if nothing had happened: processes that are killed until one gets through.
+
+What a process does it notes in a diary, a file that it only appends to: each evaluation when it starts, and each reward
+once it was told. Rewards are continuous, so that each of them names its pull.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from numpy.random import Generator
+
+from topalpha.ask_tell import Pull
+from topalpha.certificate import Certificate
+from topalpha.execution import Calls
+from topalpha.running import aresume, asearch, resume, search
+from topalpha.session import Refuted, verify
+from topalpha.storage import Recording, holds, read
+from topalpha.storage.outputs import writable
+from topalpha.validate import choice, whole
+
+#: What is looked for: about a thousand pulls, of half a millisecond each.
+TARGET: dict[str, Any] = {"alpha": 0.1, "epsilon": 0.07, "delta": 0.05}
+
+#: Every so many kills one comes while the process still starts, or replays.
+EARLY = 4
+
+#: How pulls are evaluated, and how many are in flight at once.
+WIDTHS = {"one by one": 1, "threads": 4, "processes": 2, "coroutines": 4}
+
+_CHILD = "import sys; from topalpha.research.audit.survival import work; work(*sys.argv[1:5], int(sys.argv[5]))"
+_PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Survival:
+    """What became of a search whose process was killed again and again.
+
+    Attributes
+    ----------
+    algorithm, how, seed
+        The search: its algorithm, how its pulls were evaluated (one by one, in threads, ...), its seed.
+    kills, pulls, repeated
+        Processes that were killed, rewards that counted, and evaluations that were started more than once.
+    difference
+        What is not as it should be; empty if all is well.
+
+    Examples
+    --------
+    >>> Survival("cc-lucb", "threads", 0, kills=3, pulls=900, repeated=2, difference="").survived
+    True
+    """
+
+    algorithm: str
+    how: str
+    seed: int
+    kills: int
+    pulls: int
+    repeated: int
+    difference: str
+
+    @property
+    def survived(self) -> bool:
+        """Whether nothing was lost, repeated or changed."""
+        return not self.difference
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**asdict(self), "survived": self.survived}
+
+
+def survive(
+    kills: int, seed: int = 0, *, how: str = "one by one", algorithm: str = "joint-lucb", folder: str | None = None
+) -> Survival:
+    """Start a search in a process of its own, kill it so many times with SIGKILL, and compare what comes out.
+
+    A reward that was told before a kill must be on disk after it and must not be evaluated again. One pull at a time,
+    the record and the certificate must be those of a search that nobody killed, to the last bit. With several pulls in
+    flight the search must stop, its certificate must verify, and each reward must be the one that seed, arm and number
+    of the pull give. Nothing that a process started may outlive it.
+
+    Parameters
+    ----------
+    kills
+        How many, at random moments; at most some hundreds, for each must find something left to do.
+    seed
+        Of the search and of those moments.
+    how
+        How pulls are evaluated: ``one by one``, or several at once in ``threads``, ``processes`` or ``coroutines``.
+    algorithm
+        Which.
+    folder
+        Where files go; a temporary folder unless given.
+
+    Examples
+    --------
+    >>> survive(2, seed=1).difference
+    ''
+    """
+    whole("kills", kills, 0)
+    choice("how", how, WIDTHS)
+    with tempfile.TemporaryDirectory() as temporary:
+        ordeal = _Ordeal(Path(folder or temporary), seed, how, algorithm)
+        try:
+            ordeal.undergo(kills)
+            ordeal.compare()
+        except _Amiss as error:
+            ordeal.difference = str(error)
+        return Survival(algorithm, how, seed, ordeal.kills, ordeal.progress, len(ordeal.repeated), ordeal.difference)
+
+
+def draw(rng: Generator) -> dict[str, float]:
+    """A candidate."""
+    return {"mean": 0.05 + 0.9 * float(rng.random())}
+
+
+def reward(candidate: dict[str, float], rng: Generator) -> float:
+    """A number in [0, 1] of this mean that no other pull gives."""
+    return float(rng.random() ** (1.0 / candidate["mean"] - 1.0))
+
+
+@dataclass(frozen=True)
+class _Diary:
+    """Evaluates pulls, and notes what it does in a file; it can be sent to other processes."""
+
+    path: str
+
+    def note(self, what: str, value: float) -> None:
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.write(descriptor, f"{what} {value.hex()}\n".encode())
+        os.close(descriptor)
+
+    def begin(self, candidate: dict[str, float], rng: Generator) -> tuple[float, float]:
+        """The reward, and how many seconds it takes."""
+        value = reward(candidate, rng)
+        self.note("start", value)
+        return value, 1e-3 * (1e6 * value % 1.0)
+
+    def pull(self, candidate: dict[str, float], rng: Generator) -> float:
+        value, seconds = self.begin(candidate, rng)
+        time.sleep(seconds)
+        return value
+
+    async def apull(self, candidate: dict[str, float], rng: Generator) -> float:
+        value, seconds = self.begin(candidate, rng)
+        await asyncio.sleep(seconds)
+        return value
+
+    def told(self, candidate: dict[str, float], value: float) -> float:
+        """The cost of a pull is asked for as soon as its reward was told."""
+        self.note("told", value)
+        return 0.0
+
+
+def work(path: str, diary: str, algorithm: str, how: str, seed: int) -> None:
+    """What the process that is killed does: begin or go on with the search, and keep a diary."""
+    keeper = _Diary(diary)
+    settings: dict[str, Any] = {"cost_of": keeper.told, "progress": "none"}
+    new = {**TARGET, "algorithm": algorithm, "seed": seed, "storage": path}
+    if how == "coroutines":
+        settings["width"] = WIDTHS[how]
+        begun = aresume(path, draw, keeper.apull, **settings) if holds(path) else None
+        asyncio.run(begun or asearch(draw, keeper.apull, **new, **settings))
+        return
+    if how != "one by one":
+        settings |= {"executor": how, "workers": WIDTHS[how]}
+    if holds(path):
+        resume(path, draw, keeper.pull, **settings)
+    else:
+        search(draw, keeper.pull, **new, **settings)
+
+
+class _Amiss(Exception):
+    """Something that must not happen."""
+
+
+class _Ordeal:
+    """One search, the processes that work on it, and what is known of them."""
+
+    def __init__(self, folder: Path, seed: int, how: str, algorithm: str) -> None:
+        self.path, self.alone = folder / "killed.db", folder / "alone.db"
+        self.diary = writable("folder", folder / "diary")
+        self.seed, self.how, self.algorithm = seed, how, algorithm
+        self.difference = ""
+        self.kills = 0
+        #: Rewards on disk after the last kill, those acknowledged, and evaluations begun, once or more often.
+        self.recorded: set[float] = set()
+        self.started: set[float] = set()
+        self.repeated: set[float] = set()
+        self.random = random.Random(seed)
+        search(draw, reward, **TARGET, algorithm=algorithm, seed=seed, storage=self.alone, progress="none")
+        self.expected = len(read(self.alone).tells)
+
+    @property
+    def progress(self) -> int:
+        """Rewards on disk."""
+        return len(self.recorded)
+
+    def undergo(self, kills: int) -> None:
+        """Let processes work and kill them, until one gets through."""
+        ended = False
+        while not ended:
+            ended = self._life(kills)
+            self._review()
+            self.kills += not ended
+
+    def _life(self, kills: int) -> bool:
+        """One process; whether it got through."""
+        arguments = [str(self.path), str(self.diary), self.algorithm, self.how, str(self.seed)]
+        process = subprocess.Popen([sys.executable, "-c", _CHILD, *arguments], stderr=subprocess.PIPE)
+        try:
+            if self.kills < kills:
+                self._wait(process, kills)
+                process.kill()
+            # All that it started has the same end of this pipe: it is closed when the last of them is gone.
+            _, errors = process.communicate(timeout=_PATIENCE)
+        except subprocess.TimeoutExpired as error:
+            raise _Amiss("a process goes on, or left one behind that does") from error
+        finally:
+            process.kill()
+            process.wait()
+            assert process.stderr is not None
+            process.stderr.close()
+        # Python's own helper says of a process that was killed what it cleared away.
+        if errors and process.returncode >= 0:
+            raise _Amiss(f"a process failed: {errors.decode(errors='replace').strip().splitlines()[-1]}")
+        return process.returncode == 0
+
+    def _wait(self, process: subprocess.Popen[bytes], kills: int) -> None:
+        """Until the moment to kill: early, or after a share of the work that leaves some for the next."""
+        if self.random.randrange(EARLY) == 0:
+            time.sleep(0.6 * self.random.random())
+            return
+        share = self.random.random() * (self.expected - self.progress) / (kills - self.kills + 1)
+        goal, limit = self._size() + 2 * share * len("start 0x1.0123456789abcp-1\n"), time.monotonic() + _PATIENCE
+        while self._size() < goal and process.poll() is None and time.monotonic() < limit:
+            time.sleep(5e-4)
+        time.sleep(2e-3 * self.random.random())
+
+    def _size(self) -> int:
+        return self.diary.stat().st_size if self.diary.exists() else 0
+
+    def _review(self) -> None:
+        """Read the diary of the process that ended, and what it left on disk."""
+        lines = self.diary.read_text().splitlines() if self.diary.exists() else []
+        self.diary.unlink(missing_ok=True)
+        for what, text in (line.split() for line in lines):
+            value = float.fromhex(text)
+            if what == "start":
+                if value in self.recorded:
+                    raise _Amiss(f"the pull of reward {value!r} was told before a kill and evaluated after it")
+                self.repeated.update({value} & self.started)
+                self.started.add(value)
+        told = [float.fromhex(text) for what, text in (line.split() for line in lines) if what == "told"]
+        found = [value for _, value in self._recording().tells] if holds(self.path) else []
+        if len(set(found)) < len(found):
+            raise _Amiss("a reward was counted twice")
+        if not self.recorded.union(told) <= set(found):
+            raise _Amiss("a reward that was told is not on disk")
+        if not set(found) <= self.started:
+            raise _Amiss("a reward is on disk that no process evaluated")
+        self.recorded = set(found)
+
+    def _recording(self) -> Recording:
+        return read(self.path)
+
+    def compare(self) -> None:
+        """Raise unless what came out is what must."""
+        killed, alone = self._recording(), read(self.alone)
+        try:
+            verified = verify(self.path)
+        except (Refuted, ValueError) as error:
+            raise _Amiss(f"the certificate does not verify: {error}") from error
+        if not verified.proved:
+            raise _Amiss(f"the search ended because of {verified.reason!r}")
+        self._rewards(killed)
+        if self.how != "one by one":
+            return
+        for part in ("config", "status", "arms", "asks", "waits", "tells"):
+            if getattr(killed, part) != getattr(alone, part):
+                raise _Amiss(f"{part} are not those of the search that nobody killed")
+        if {failure.action for failure in killed.failures} - {"again", "begun"}:
+            raise _Amiss("a pull failed that did not fail in the search that nobody killed")
+        if _claimed(verified) != _claimed(Certificate.from_dict(alone.certificate or {})):
+            raise _Amiss("the certificate is not that of the search that nobody killed")
+
+    def _rewards(self, recording: Recording) -> None:
+        """Whether each reward is what seed, arm and number give."""
+        calls = Calls(draw, reward, seed=self.seed)
+        given = dict(recording.tells)
+        counts: dict[int, int] = {}
+        for arm, candidate in enumerate(recording.candidates()):
+            if candidate != calls.candidate(arm):
+                raise _Amiss(f"arm {arm} is another candidate")
+        for order, (arm, _) in enumerate(recording.asks):
+            pull = Pull(arm, counts.get(arm, 0), order)
+            counts[arm] = pull.number + 1
+            if order in given and given[order] != calls.evaluation(pull, calls.candidate(arm))():
+                raise _Amiss(f"pull {pull.number} of arm {arm} has another reward")
+
+
+def _claimed(certificate: Certificate) -> Certificate:
+    """What a certificate says, apart from the pulls that were lost to kills on the way."""
+    return replace(certificate, digest=None, failures={}, assumptions=())

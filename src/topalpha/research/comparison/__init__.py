@@ -1,0 +1,16 @@
+"""The field side by side: chosen algorithms on chosen reservoirs and targets, resumable, with the lower bounds beside.
+
+>>> from topalpha.research.comparison import Case, Comparison, Contender, compare
+>>> one = Case("two-point(0.2,0.8,0.3)", 0.3, 0.3, 0.2)
+>>> rows = compare(Comparison((Contender("joint-lucb"), Contender("cc-lucb")), (one,), runs=20))
+>>> [row["algorithm"] for row in rows]
+['joint-lucb', 'cc-lucb']
+"""
+
+from __future__ import annotations
+
+from topalpha.research.comparison.cells import Cell, evaluate
+from topalpha.research.comparison.configuration import Case, Comparison, Contender
+from topalpha.research.comparison.running import compare
+
+__all__ = ["Case", "Cell", "Comparison", "Contender", "compare", "evaluate"]

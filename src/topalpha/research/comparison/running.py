@@ -1,0 +1,53 @@
+"""A comparison from its first cell to its last, or from where it was."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+from topalpha.research.comparison.cells import cells, evaluate
+from topalpha.research.comparison.configuration import Comparison
+from topalpha.research.comparison.ledger import Ledger
+
+
+def compare(
+    comparison: Comparison,
+    folder: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Measure every cell of a comparison, and give its rows in order.
+
+    Parameters
+    ----------
+    comparison
+        What is compared.
+    folder
+        Where each cell is written down once it is done; cells that are there already are not measured again.
+    workers
+        Threads for the runs of a cell; all cores unless given. The figures do not depend on it, but for the times.
+    progress
+        Called with the key of each cell once it is done.
+
+    Examples
+    --------
+    >>> from topalpha.research.comparison import Case, Contender
+    >>> case = Case("two-point(0.2,0.8,0.3)", 0.3, 0.3, 0.2)
+    >>> rows = compare(Comparison((Contender("joint-lucb"),), (case,), runs=20))
+    >>> rows[0]["errors"]["count"] <= 20
+    True
+    """
+    with nullcontext() if folder is None else Ledger(folder, comparison) as ledger:
+        rows = []
+        for cell in cells(comparison):
+            row = None if ledger is None else ledger.rows.get(cell.key)
+            if row is None:
+                row = evaluate(cell, comparison, workers)
+                if ledger is not None:
+                    ledger.add(row)
+            rows.append(row)
+            if progress is not None:
+                progress(cell.key)
+        return rows

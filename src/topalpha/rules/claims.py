@@ -1,0 +1,69 @@
+"""What is proved about an arm before the stop: weaker statements that hold with it, all at once.
+
+For algorithms with separate bounds U and L (docs/proofs.md, A, B and D.4); joint-lucb has its own (E.6).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from topalpha.rules.protocol import Claim
+from topalpha.theory.pool import rank_alpha
+
+#: The share of the level for draws that the target itself may use; the rest is for larger alphas.
+FIRST_SHARE = 0.95
+
+
+def target_claim(alpha: float, lower: float, others: Sequence[float]) -> list[Claim]:
+    """The claim for the target's own alpha, from the arm's lower bound and all other arms' upper bounds.
+
+    Examples
+    --------
+    >>> target_claim(0.05, 0.5, [0.25, 0.75])
+    [Claim(alpha=0.05, epsilon=0.25)]
+    """
+    epsilon = max(0.0, max(others, default=-math.inf) - lower)
+    return [Claim(alpha, epsilon)] if epsilon < math.inf else []
+
+
+def rank_level(rank: int, level: float) -> float:
+    """d_r of Theorem D': .95 of the level for the first rank, the rest shared out by 1/(r (r+1)).
+
+    Examples
+    --------
+    >>> rank_level(1, 1.0), sum(rank_level(rank, 1.0) for rank in range(1, 10_000)) <= 1.0
+    (0.95, True)
+    """
+    if rank == 1:
+        return FIRST_SHARE * level
+    return 2.0 * (1.0 - FIRST_SHARE) * level / (rank * (rank + 1.0))
+
+
+def rank_claims(
+    alpha: float, lower: float, others: Sequence[float], level: float, arms: int, pool: int, delta_u: float
+) -> list[Claim]:
+    """The curve of Theorem D': ever smaller epsilons for ever larger alphas, the target's own alpha first.
+
+    ``others`` are the upper bounds of all other arms, infinite for those without a reward yet.
+
+    Examples
+    --------
+    >>> curve = rank_claims(0.05, 0.5, [0.9, 0.8, 0.7, 0.6] + [0.5] * 71, 0.045, 76, 0, 0.2)
+    >>> [(round(claim.alpha, 3), round(claim.epsilon, 3)) for claim in curve]
+    [(0.05, 0.4), (0.149, 0.3), (0.19, 0.2), (0.227, 0.1), (0.26, 0.0)]
+    """
+    descending = sorted(others, reverse=True)
+    curve: list[Claim] = []
+    for rank in range(1, arms + 1):
+        epsilon = max(0.0, descending[rank - 1] - lower) if rank <= len(descending) else 0.0
+        if epsilon == math.inf or (curve and epsilon >= curve[-1].epsilon):
+            continue
+        fraction = alpha if rank == 1 else rank_alpha(rank, rank_level(rank, level), arms, pool, delta_u)
+        if fraction >= 1.0:
+            break
+        if fraction > alpha or rank == 1:
+            curve.append(Claim(fraction, epsilon))
+        if epsilon == 0.0:
+            break
+    return curve

@@ -1,0 +1,194 @@
+"""Rounds of elimination: every arm of a set gets a block of pulls, then the best of them are kept.
+
+The set, and what its arms earned in the present round, live in columns of ``History.stats``, so that a run can be taken
+up anywhere. A set is made of fresh arms, which join it with their first reward, or of arms that were marked alive.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableSequence, Sequence
+
+from topalpha.rules.protocol import SUM, WAIT, History
+
+#: Columns beside the sum of rewards: whether the arm is in the set, and its rewards and pulls of the present round.
+#: Further columns start at ``FURTHER``.
+ALIVE, ROUND_SUM, ROUND_PULLS, FURTHER = 1, 2, 3, 4
+
+
+def fold_block(history: History, arm: int, count: int, total: float) -> None:
+    """Count a block of rewards; an arm joins the set with its first one.
+
+    Examples
+    --------
+    >>> history = History(5, 1, [0], [[0.0], [0.0], [0.0], [0.0]], [])
+    >>> fold_block(history, 0, 5, 3.0)
+    >>> history.pulls[0], [column[0] for column in history.stats]
+    (5, [3.0, 1.0, 3.0, 5.0])
+    """
+    if history.pulls[arm] == 0:
+        history.stats[ALIVE][arm] = 1.0
+    history.pulls[arm] += count
+    history.stats[SUM][arm] += total
+    history.stats[ROUND_SUM][arm] += total
+    history.stats[ROUND_PULLS][arm] += count
+
+
+def next_blocks(history: History, first: int, fresh: int, count: int, batch: MutableSequence[int]) -> int:
+    """Write blocks that bring every arm of the set from ``first`` on to ``count`` pulls in this round.
+
+    Fresh arms are drawn until ``fresh`` of them, counted from ``first``, are there. The answer is how many blocks were
+    written, :data:`WAIT` if all are in flight, or 0 once the round is complete.
+
+    Examples
+    --------
+    >>> batch = [0] * 4
+    >>> history = History(5, 2, [5, 0], [[3.0, 0.0], [1.0, 0.0], [3.0, 0.0], [5.0, 0.0]], [], [0, 0], 0)
+    >>> next_blocks(history, 0, 3, 5, batch), batch
+    (2, [1, 2, 5, 5])
+    """
+    width = len(batch) // 2
+    written = 0
+    for arm in range(first, history.arms):
+        if written == width:
+            return written
+        if history.pulls[arm] > 0 and history.stats[ALIVE][arm] == 0.0:
+            continue
+        missing = count - int(history.stats[ROUND_PULLS][arm])
+        if history.in_flight > 0:
+            missing -= history.pending[arm]
+        if missing > 0:
+            batch[written] = arm
+            batch[width + written] = missing
+            written += 1
+    arm = history.arms
+    while arm < first + fresh and written < width:
+        batch[written] = arm
+        batch[width + written] = count
+        written += 1
+        arm += 1
+    if written == 0 and history.in_flight > 0:
+        return WAIT
+    return written
+
+
+def new_round(history: History, first: int) -> None:
+    """Forget what the arms of the set from ``first`` on earned in the round before.
+
+    Examples
+    --------
+    >>> history = History(5, 1, [5], [[3.0], [1.0], [3.0], [5.0]], [])
+    >>> new_round(history, 0)
+    >>> [column[0] for column in history.stats]
+    [3.0, 1.0, 0.0, 0.0]
+    """
+    for arm in range(first, history.arms):
+        if history.stats[ALIVE][arm] == 1.0:
+            history.stats[ROUND_SUM][arm] = 0.0
+            history.stats[ROUND_PULLS][arm] = 0.0
+
+
+def set_size(history: History, first: int) -> int:
+    """How many arms from ``first`` on are in the set.
+
+    Examples
+    --------
+    >>> set_size(History(2, 2, [1, 1], [[0.0, 0.0], [1.0, 0.0]], []), 0)
+    1
+    """
+    count = 0
+    for arm in range(first, history.arms):
+        if history.stats[ALIVE][arm] == 1.0:
+            count += 1
+    return count
+
+
+def keep_best(history: History, order: MutableSequence[int], first: int, keep: int) -> float:
+    """Leave in the set the ``keep`` arms with the largest mean in this round, of equals those drawn first.
+
+    The answer is the largest mean among those that are dropped; minus infinity if none is. ``order`` is scratch.
+
+    Examples
+    --------
+    >>> history = History(6, 3, [2, 2, 2], [[1.0, 2.0, 0.0], [1.0, 1.0, 1.0], [1.0, 2.0, 0.0], [2.0, 2.0, 2.0]], [])
+    >>> keep_best(history, [0, 0, 0], 0, 2), history.stats[ALIVE]
+    (0.0, [1.0, 1.0, 0.0])
+    """
+    count = 0
+    for arm in range(first, history.arms):
+        if history.stats[ALIVE][arm] == 1.0:
+            order[count] = arm
+            count += 1
+    sort_by_round_mean(history, order, count)
+    dropped = -math.inf
+    for place in range(keep, count):
+        arm = order[place]
+        history.stats[ALIVE][arm] = 0.0
+        dropped = max(dropped, round_mean(history, arm))
+    return dropped
+
+
+def round_mean(history: History, arm: int) -> float:
+    """The arm's mean over this round.
+
+    Examples
+    --------
+    >>> round_mean(History(4, 1, [4], [[3.0], [1.0], [1.0], [2.0]], []), 0)
+    0.5
+    """
+    return history.stats[ROUND_SUM][arm] / history.stats[ROUND_PULLS][arm]
+
+
+def survivor(history: History, first: int) -> int:
+    """The arm of the set from ``first`` on that has the largest mean in this round, of equals the one drawn first.
+
+    Examples
+    --------
+    >>> survivor(History(4, 2, [2, 2], [[1.0, 2.0], [1.0, 1.0], [1.0, 2.0], [2.0, 2.0]], []), 0)
+    1
+    """
+    best = -1
+    for arm in range(first, history.arms):
+        if history.stats[ALIVE][arm] == 1.0 and (best < 0 or round_mean(history, arm) > round_mean(history, best)):
+            best = arm
+    return best
+
+
+def sort_by_round_mean(history: History, order: MutableSequence[int], count: int) -> None:
+    """Sort the first ``count`` arms of ``order`` by their mean in this round, largest first; of equals the lower index.
+
+    A heap sort in place: compiled rules allocate nothing.
+
+    Examples
+    --------
+    >>> order = [2, 1, 0]
+    >>> history = History(3, 3, [1, 1, 1], [[0.0] * 3, [1.0] * 3, [0.5, 0.9, 0.5], [1.0] * 3], [])
+    >>> sort_by_round_mean(history, order, 3)
+    >>> order
+    [1, 0, 2]
+    """
+    for root in range(count // 2 - 1, -1, -1):
+        _sift(history, order, root, count)
+    for last in range(count - 1, 0, -1):
+        order[0], order[last] = order[last], order[0]
+        _sift(history, order, 0, last)
+
+
+def _sift(history: History, order: MutableSequence[int], root: int, count: int) -> None:
+    """Let the arm at ``root`` sink to its place: at the top of the heap stands the worst."""
+    while True:
+        child = 2 * root + 1
+        if child >= count:
+            return
+        if child + 1 < count and _precedes(history, order, child, child + 1):
+            child += 1
+        if not _precedes(history, order, root, child):
+            return
+        order[root], order[child] = order[child], order[root]
+        root = child
+
+
+def _precedes(history: History, order: Sequence[int], one: int, other: int) -> bool:
+    """Whether the arm at place ``one`` is better than that at place ``other``."""
+    left, right = round_mean(history, order[one]), round_mean(history, order[other])
+    return left > right or (left == right and order[one] < order[other])

@@ -1,0 +1,146 @@
+"""What the joint certificate has proved before the stop: other epsilons and larger alphas (docs/proofs.md, E.6).
+
+For one alpha the certificate holds at every epsilon at once, at no price: the leader's evidence is a supermartingale
+against its own true mean. Larger alphas come from a grid fixed in advance, each with its own share of delta.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from topalpha.rules.claims import FIRST_SHARE
+from topalpha.rules.columns import PLACE, UPPER
+from topalpha.rules.joint_stop import certificate, joined, leader_evidence
+from topalpha.rules.protocol import SUM, Claim, History
+from topalpha.rules.tournament import rebuild, runner_up
+from topalpha.theory.pool import log_all_fail
+
+if TYPE_CHECKING:
+    from topalpha.algorithms.field.joint_one_phase import JointOnePhase
+    from topalpha.algorithms.joint_lucb import JointLUCB
+
+    Joint: TypeAlias = JointLUCB | JointOnePhase
+
+# How finely epsilons and lower bounds are resolved, as a fraction of the target's epsilon.
+_RESOLUTION = 1e-3
+
+
+def leader_lower(algorithm: Joint, history: History, memory: Any, arm: int) -> float:
+    """The largest mean that the arm's own evidence excludes by itself; the lowest there is if it is not registered.
+
+    P(it ever exceeds the mean of any registered arm) <= delta: w1 v_j M_j alone would then have reached 1/delta.
+    """
+    lowest = algorithm.family.lowest
+    if history.stats[PLACE][arm] == 0.0:
+        return lowest
+
+    def excluded(mean: float) -> bool:
+        evidence = leader_evidence(algorithm, history, memory, arm, mean + algorithm.epsilon)
+        return algorithm.log_leader + evidence >= 0.0
+
+    highest, mean = algorithm.family.highest, history.stats[SUM][arm] / history.pulls[arm]
+    if history.pulls[arm] >= algorithm.family.capacity:
+        return mean  # every item was seen
+    # No mean lies above the highest there is, so that nothing excludes it; and rewards that it cannot give make any
+    # ratio against it infinite: that speaks for means below it.
+    high = min(mean + algorithm.epsilon, highest)
+    if high < highest and excluded(high):  # even this is: rewards since registration were far above those before
+        return high
+    step = algorithm.epsilon
+    low = max(high - step, lowest)
+    while low > lowest and not excluded(low):
+        high = low
+        step *= 2.0
+        low = max(low - step, lowest)
+        if step > 1e300:
+            return lowest
+    while high - low > _RESOLUTION * algorithm.epsilon:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if excluded(middle) else (low, middle)
+    return low
+
+
+def larger_alphas(alpha: float) -> list[float]:
+    """The grid: twice alpha, four times alpha, and so on below 1.
+
+    Examples
+    --------
+    >>> larger_alphas(0.1)
+    [0.2, 0.4, 0.8]
+    """
+    grid = []
+    while (alpha := 2.0 * alpha) < 1.0:
+        grid.append(alpha)
+    return grid
+
+
+def joint_claims(algorithm: Joint, history: History, arm: int) -> list[Claim]:
+    """The smallest epsilon proved for the target's alpha, and for each larger one where it is smaller still."""
+    memory = algorithm.scratch(len(history.pulls))
+    seen = history.arms
+    while seen > 0 and history.pulls[seen - 1] == 0:
+        seen -= 1  # rewards count in the order of all pulls, so arms without one are the last ones
+    rebuild(memory.challengers, history.stats[UPPER], history.pulls, seen)
+    grid = larger_alphas(algorithm.alpha)
+    curve: list[Claim] = []
+    for alpha in (algorithm.alpha, *grid):
+        share = 0.0 if alpha == algorithm.alpha else math.log((1.0 - FIRST_SHARE) / len(grid) / FIRST_SHARE)
+        at_alpha = algorithm._replace(
+            log_draws=_log_draws(algorithm, alpha, seen),
+            log_leader=algorithm.log_leader + share,
+            log_challengers=algorithm.log_challengers + share,
+            log_both=algorithm.log_both + share,
+        )
+        epsilon = _smallest_epsilon(at_alpha, history, memory, arm)
+        if epsilon < math.inf and (not curve or epsilon < curve[-1].epsilon):
+            curve.append(Claim(alpha, epsilon))
+    return curve
+
+
+def _log_draws(algorithm: Joint, alpha: float, seen: int) -> float:
+    """What the draw of ``seen`` arms is worth for this alpha.
+
+    From an endless pool any number of draws counts as it is. From a list the number must be fixed in advance: arms that
+    were not seen count with what they start from, delta_u.
+    """
+    delta_u = math.exp(algorithm.log_delta_u)
+    if algorithm.pool == 0:
+        return -log_all_fail(0, alpha, seen, delta_u)
+    missing = algorithm.arms - seen
+    return missing * algorithm.log_delta_u - log_all_fail(algorithm.pool, alpha, algorithm.arms, delta_u)
+
+
+def _smallest_epsilon(algorithm: Joint, history: History, memory: Any, arm: int) -> float:
+    """The smallest epsilon for which the stop condition holds at every x, from above; infinite if none is found."""
+    challenger = runner_up(memory.challengers, history.stats[UPPER], history.pulls, arm)
+    if history.stats[PLACE][arm] == 0.0:
+        # No evidence of the arm's own: what is left is that no mean is below the lowest, and none of the others above
+        # their upper bounds; that is, if they are enough for the draw to speak at every x above all of these.
+        enough = challenger >= 0 and algorithm.log_challengers + algorithm.log_draws >= 0.0
+        return history.stats[UPPER][challenger] - algorithm.family.lowest if enough else math.inf
+
+    def proved(epsilon: float) -> bool:
+        at_epsilon = algorithm._replace(epsilon=epsilon)
+        if at_epsilon.log_challengers + at_epsilon.log_draws < 0.0:
+            # Too few arms for the draw alone to speak for every x above all upper bounds: the leader must, too.
+            top = algorithm.family.highest
+            if top == math.inf:
+                return False
+            evidence = leader_evidence(at_epsilon, history, memory, arm, top)
+            if not joined(at_epsilon, evidence, at_epsilon.log_draws):
+                return False
+        return challenger < 0 or certificate(at_epsilon, history, memory, arm, challenger, at_epsilon.log_draws)
+
+    unit = algorithm.epsilon
+    if proved(_RESOLUTION * unit):
+        return _RESOLUTION * unit
+    low, high = _RESOLUTION * unit, unit
+    while not proved(high):
+        low, high = high, 2.0 * high
+        if high > 1e6 * unit:
+            return math.inf
+    while high - low > _RESOLUTION * unit:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if proved(middle) else (middle, high)
+    return high

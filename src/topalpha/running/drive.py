@@ -1,0 +1,304 @@
+"""A session from its beginning to its result, in this thread or in an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from topalpha.ask_tell import Result, Task
+from topalpha.certificate import legible, quoted
+from topalpha.execution import SIGNALS, Calls, PullFailed, arun, depart, exit_code, held, in_flight, open_executor, run
+from topalpha.families.protocols import RewardModel
+from topalpha.families.units import reward_model
+from topalpha.running.settings import Running, Watch
+from topalpha.session import LOGGER, PERIOD, Reporter, Session, likeness
+from topalpha.storage import RecordLost, StorageError
+from topalpha.validate import not_negative, require, whole
+
+Draw = Callable[..., Any] | Sequence[Any]
+
+
+def prepare(
+    draw: Draw,
+    pull: Callable[..., Any],
+    *,
+    items: Sequence[Any] | None = None,
+    words: tuple[str, str, str] = ("draw", "pull", "items"),
+    family: str | RewardModel | None = None,
+    minimise: bool = False,
+    algorithm: str | None = None,
+    seed: int = 0,
+    alpha: float = 0.05,
+    epsilon: float = 0.05,
+    delta: float = 0.05,
+    **target: Any,
+) -> tuple[Task, Calls]:
+    """What is looked for, and what evaluates its pulls; ``words`` are the caller's for draw, pull and items."""
+    calls = Calls(draw, pull, seed=seed, items=items, words=words)
+    size = 0 if items is None else len(items)
+    model = reward_model(family, minimise=minimise, items=size or None)
+    task = Task(
+        alpha=alpha,
+        epsilon=epsilon,
+        delta=delta,
+        family=model.text,
+        minimise=minimise,
+        algorithm="" if algorithm is None else algorithm,
+        pool=calls.pool,
+        items=size,
+        seed=seed,
+        **target,
+    )
+    return task, calls
+
+
+def begin(
+    draw: Draw,
+    pull: Callable[..., Any],
+    *,
+    storage: str | os.PathLike[str] | None = None,
+    name: str = "search",
+    pickle: bool = False,
+    durable: str = "process",
+    interval: float = 0.0,
+    code: Mapping[str, Any] | None = None,
+    **asked: Any,
+) -> tuple[Session, Calls]:
+    """A session that has not begun, and what evaluates its pulls; ``asked`` is what :func:`prepare` takes."""
+    task, calls = prepare(draw, pull, **asked)
+    given = None if storage is None else given_to(calls)
+    session = Session.start(
+        task, storage, name, pickle=pickle, durable=durable, interval=interval, code=code, given=given
+    )
+    return session, calls
+
+
+def given_to(calls: Calls) -> dict[str, str]:
+    """Which lists a search is begun with: going on with others would certify what nobody evaluated."""
+    found = {} if calls.items is None else {"items": likeness(calls.items)}
+    # A sequence that makes its entries when asked, as a grid of settings does, may be far too long to be gone through.
+    listed = isinstance(calls.draw, list | tuple | range | np.ndarray)
+    return found | ({"draw": likeness(calls.draw)} if listed else {})
+
+
+def _same_lists(session: Session, calls: Calls) -> None:
+    """Raise unless candidates and items are those that the search was begun with.
+
+    What the file does not say of all candidates of a list, as those of earlier versions do not, is held against the
+    candidates that were drawn.
+    """
+    record = session.record
+    if record is None:
+        return
+    kept = record.config.get("given", {})
+    for part, value in given_to(calls).items() if kept else ():
+        require(kept.get(part, value) == value, part, "be those that were recorded, to be resumed", "others")
+    if calls.pool and "draw" not in kept:
+        for arm, raw in enumerate(record.remembered().arms):
+            same = isinstance(raw, bytes) or quoted(raw) == legible(calls.candidate(arm))
+            require(same, "draw", "be the candidates that were recorded, to be resumed", "others")
+
+
+def proceed(
+    path: str | os.PathLike[str],
+    draw: Draw,
+    pull: Callable[..., Any],
+    items: Sequence[Any] | None,
+    name: str | None,
+    allow_pickle: bool,
+    durable: str,
+    interval: float,
+) -> tuple[Session, Calls]:
+    """A session that was recorded, and what evaluates its pulls; as many candidates and items as it had."""
+    session = Session.resume(path, name, allow_pickle=allow_pickle, durable=durable, interval=interval)
+    task = session.task
+    try:
+        calls = Calls(draw, pull, seed=task.seed, items=items)
+        size = 0 if items is None else len(items)
+        require(calls.pool == task.pool, "draw", f"give {task.pool or 'an endless number of'} candidates", calls.pool)
+        require(size == task.items, "items", f"be {task.items or 'none'}, as recorded", size)
+        _same_lists(session, calls)
+    except ValueError:
+        session.close()
+        raise
+    return session, calls
+
+
+def finish(session: Session, calls: Calls, how: Running) -> Result:
+    """Run the session to its end, in this thread; a signal ends it in order, from here to its certificate."""
+    with held(not_negative("patience", how.patience)):
+        with Reporter(how.progress) as show, open_executor(how.where, how.workers) as executor, _accounted(session):
+            watch = _watch(session, how, show)
+            with _pulse(session, executor):
+                terms = _terms(session, calls, how, watch)
+                reason = run(session, calls, executor=executor, notice=watch, **terms)
+            watch.last()
+        return _told(session, _result(session, reason))
+
+
+async def afinish(session: Session, calls: Calls, how: Running) -> Result:
+    """Run the session to its end, in the running event loop."""
+    for name, given in (("executor", how.executor), ("workers", how.workers)):
+        require(given is None, name, "be None for coroutines: see width", given)
+    width = 1 if how.width is None else whole("width", how.width)
+    with _heard(session, not_negative("patience", how.patience)) as heard:
+        with Reporter(how.progress) as show, _accounted(session):
+            watch = _watch(session, how, show)
+            reason = await arun(
+                session,
+                calls,
+                notice=lambda: heard.reason or watch(),
+                leave=lambda: heard.twice,
+                **(_terms(session, calls, how, watch) | {"width": width}),
+            )
+            watch.last()
+        return _told(session, _result(session, reason))
+
+
+def _watch(session: Session, how: Running, show: Callable[..., None]) -> Watch:
+    session.recover()  # nobody else evaluates its pulls
+    if session.record is not None:
+        session.record.take_messages()  # those that came before it ran are not for this run
+    watch = Watch(session, how, show)
+    if not session.stopped:
+        watch.begin()
+    return watch
+
+
+def _pulse(session: Session, executor: Any) -> AbstractContextManager[Any]:
+    """Where a pull runs in this very thread, another one says meanwhile that the last snapshot stands."""
+    if session.record is None or executor is not None:
+        return nullcontext()
+    from topalpha.storage.pulse import Pulse
+
+    return Pulse(session.record, PERIOD)
+
+
+class _Heard:
+    """Which signal came first, as a reason to end, and whether another one came after it."""
+
+    def __init__(self, session: Session, patience: float) -> None:
+        self.session, self.patience = session, patience
+        self.reason: str | None = None
+        self.twice = False
+
+    def note(self, number: int) -> None:
+        if self.reason is not None:
+            self.twice = True
+            return
+        reason, name, _ = SIGNALS[number]
+        self.reason, self.twice = reason, self.patience == 0.0
+        if waiting := self.session.outstanding:
+            words = "topalpha: %s: waiting at most %g seconds for %s; a second one leaves at once"
+            LOGGER.warning(words, name, self.patience, in_flight(waiting))
+
+
+@contextmanager
+def _heard(session: Session, patience: float) -> Iterator[_Heard]:
+    """Signals that end a search, as events; without this Ctrl-C would cancel the task, and its result would be lost."""
+    heard, loop = _Heard(session, patience), asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    taken = []
+    try:
+        for number, (_, _, usual) in SIGNALS.items():
+            # asyncio itself has a handler for Ctrl-C, which cancels the task.
+            if number == signal.SIGINT or before[number] == usual:
+                loop.add_signal_handler(number, heard.note, number)
+                taken.append(number)
+        # asyncio's answer off the main thread, or where a loop knows no signals: Ctrl-C is then a cancellation.
+    except (NotImplementedError, RuntimeError, ValueError):
+        pass
+    try:
+        yield heard
+    finally:
+        for number in taken:
+            loop.remove_signal_handler(number)
+            signal.signal(number, before[number])
+
+
+@contextmanager
+def _accounted(session: Session) -> Iterator[None]:
+    """Whatever ends the session early, what is proved by then is written down, and goes with the error."""
+    try:
+        yield
+    except StorageError as error:  # there is nothing to write to
+        if isinstance(error, RecordLost) and session.history.t > 0:
+            error.add_note(f"What is proved all the same: {session.result.statement}")
+        raise
+    except BaseException as error:
+        if session.history.t > 0 and not isinstance(error, GeneratorExit):
+            cancelled = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
+            with suppress(StorageError):
+                result = _result(session, "interrupted" if cancelled else "failed")
+                error.add_note(f"What is proved all the same: {result.statement}")
+                if isinstance(error, PullFailed):
+                    error.result = result
+                LOGGER.debug("topalpha: ended by %r; %s", error, result.statement)
+        if (loss := _loss(session)) is not None:
+            error.add_note(str(loss))
+        raise
+
+
+def _terms(session: Session, calls: Calls, how: Running, watch: Watch) -> dict[str, Any]:
+    """What the two drivers are told alike."""
+
+    def new_candidate(arm: int) -> Any:
+        candidate = calls.candidate(arm)
+        if session.record is not None:
+            session.record.add_arm(arm, candidate)
+            session.record.settle()
+        return candidate  # and the driver puts it with the others
+
+    return {
+        "candidates": session.candidates,
+        "new_candidate": new_candidate,
+        "width": how.width,
+        "budget": how.budget,
+        "on_error": session.task.on_error,
+        "retries": how.retries,
+        "timeout": how.timeout,
+        "failed": session.failed,
+        "paused": lambda: watch.paused,
+        "on_lost": session.task.on_lost,
+        "rest": session.rest,
+        "patience": how.patience,
+    }
+
+
+def _loss(session: Session) -> RecordLost | None:
+    return None if session.record is None else session.record.loss
+
+
+def _told(session: Session, result: Result) -> Result:
+    """The result, if it is where it was to be; where it had to be saved elsewhere, that is an error with a result."""
+    if (loss := _loss(session)) is not None:
+        loss.result = result
+        loss.add_note(f"What is proved all the same: {result.statement}")
+        raise loss
+    return result
+
+
+def _result(session: Session, reason: str) -> Result:
+    """The result, with its certificate, written down."""
+    if session.history.t == 0 and (loss := _loss(session)) is not None:
+        raise loss
+    if session.history.t == 0 and exit_code(reason):
+        depart(reason)
+    require(session.history.t > 0, "budget", "leave time for one reward at least", reason)
+    certificate = session.finish(reason)
+    return replace(
+        session.result,
+        arm=certificate.arm,
+        mean=certificate.mean,
+        candidate=session.candidates[certificate.arm],
+        certificate=certificate,
+        selection=certificate.selection,
+        selected=tuple(session.candidates[arm] for arm in certificate.selection),
+    )

@@ -1,0 +1,25 @@
+"""A search with its record: kept in a file, shown while it runs, resumed, and verified."""
+
+from topalpha.session.identity import digest, likeness
+from topalpha.session.progress import LOGGER, STYLES, Progress, Reporter, survey
+from topalpha.session.recorded_search import RUNNING, Session, recorded_task
+from topalpha.session.snapshots import PERIOD, Snapshots
+from topalpha.session.verification import Refuted, confirmed, verify
+
+__all__ = [
+    "LOGGER",
+    "PERIOD",
+    "RUNNING",
+    "STYLES",
+    "Progress",
+    "Refuted",
+    "Reporter",
+    "Session",
+    "Snapshots",
+    "confirmed",
+    "digest",
+    "likeness",
+    "recorded_task",
+    "survey",
+    "verify",
+]

@@ -1,0 +1,147 @@
+"""Whether a certificate, and the figures beside it, are what the recorded pulls bear out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from topalpha.ask_tell import Search, Task, fingerprint, steps
+from topalpha.certificate import REASONS, Certificate, certify, former_bounds, quoted
+from topalpha.session.progress import survey
+from topalpha.session.snapshots import figures_of
+from topalpha.storage import Recording, Row
+
+#: Ends of a search that earlier versions left without a last look at the figures.
+_WITHOUT_LAST_FIGURES = ("failed", "interrupted")
+#: What a search says of itself that depends on nothing but its rewards, whichever pulls are in flight.
+_AT_ANY_TIME = ("pulls", "leader", "mean", "low", "high")
+
+
+class Refuted(ValueError):
+    """A certificate that the record does not bear out.
+
+    Examples
+    --------
+    >>> raise Refuted("pulls must be what the record bears out, got 10 where the record gives 11")
+    Traceback (most recent call last):
+    topalpha.session.agreement.Refuted: pulls must be what the record bears out, got 10 where the record gives 11
+    """
+
+
+def borne_out(
+    recording: Recording,
+    claimed: Mapping[str, Any],
+    search: Search,
+    task: Task,
+    actions: Iterable[tuple[int, str]],
+    version: str,
+    *,
+    candidate: bool = True,
+) -> Certificate:
+    """The certificate of the search that the recording replays to, if it is the one that is ``claimed``.
+
+    Without ``candidate`` no candidate is loaded, and what the certificate says about how it looks is not compared.
+    """
+    if search.history.t == 0:
+        raise Refuted("record must hold a reward, got none")
+    reason = str(claimed.get("reason"))
+    if reason not in REASONS:
+        raise Refuted(f"reason must be one of {', '.join(REASONS)}, got {reason!r}")
+    if (reason == "stopped") != search.stopped:
+        found = "is" if search.stopped else "is not"
+        raise Refuted(f"reason must be what the record bears out, got {reason!r}: the stopping rule {found} met")
+    if recording.status != reason:
+        raise Refuted(f"status must be the certificate's reason, {reason!r}, got {recording.status!r}")
+    digest = fingerprint(recording)
+    quote = quoted if candidate else lambda raw: claimed.get("candidate")
+    true = certify(search, task, reason, recording.arms, actions, digest, version, quote=quote).to_dict()
+    if claimed.get("bounds") in former_bounds(search.algorithm):
+        true["bounds"] = claimed["bounds"]  # other words for the same bounds
+    # A target may have been kept in other types than are kept now, text for a number: it was checked with the task.
+    asked = recording.config["task"]
+    stated = true | {entry: asked[entry] for entry in ("alpha", "epsilon", "minimise", "options") if entry in asked}
+    for entry in sorted(set(stated) | set(claimed)):
+        if entry not in stated or entry not in claimed or _text(stated[entry]) != _text(claimed[entry]):
+            shown = f"{claimed.get(entry)!r} where the record gives {stated.get(entry)!r}"
+            raise Refuted(f"{entry} must be what the record bears out, got {shown}")
+    return Certificate.from_dict(true)
+
+
+def figures_borne_out(recording: Recording, search: Search, fresh: Search) -> None:
+    """Raise :class:`Refuted` unless the figures of the arms and of the progress are those of the replayed search.
+
+    Each must be what the search showed: at its end, or at a moment before it where the version that recorded it left
+    figures of arms that had no new rewards as they were. ``fresh`` is the same search before its beginning: such a
+    moment is looked for by running it again.
+    """
+    said = {} if recording.progress is None else dict(recording.progress)
+    before: list[Row] = []
+    last = said.get("pulls") == search.history.t
+    if said and not last and recording.status not in _WITHOUT_LAST_FIGURES:
+        raise Refuted(f"progress must be that of {search.history.t} pulls, the last, got {said.get('pulls')!r}")
+    if said and last:
+        _progress_borne_out(said, search)
+    rewards = search.rewards
+    if last and len(recording.snapshot) != len(rewards):
+        shown = f"{len(recording.snapshot)}: there are {len(rewards)}"
+        raise Refuted(f"figures must be of all arms drawn, got those of {shown}")
+    for row in recording.snapshot:
+        _counts_borne_out(row, search, rewards, last)
+        if row != figures_of(search, row.arm):
+            before.append(row)
+    if before or (said and not last):
+        _borne_out_before(recording, fresh, before, {} if last else said)
+
+
+def _progress_borne_out(said: Mapping[str, Any], search: Search) -> None:
+    true = survey(search).to_dict()
+    for entry, value in said.items():
+        if entry not in true or _text(value) != _text(true[entry]):
+            shown = f"{value!r} where the record gives {true.get(entry)!r}"
+            raise Refuted(f"{entry} of the progress must be what the record bears out, got {shown}")
+
+
+def _counts_borne_out(row: Row, search: Search, rewards: list[list[float]], last: bool) -> None:
+    """Pulls and mean, which must be those of the first rewards of the arm, and of all where this is the end."""
+    drawn = 0 <= row.arm < len(rewards)
+    pulls, pending = (len(rewards[row.arm]), search.history.pending[row.arm]) if drawn else (-1, 0)
+    if not 0 <= row.pulls <= pulls or (last and (row.pulls, row.pending) != (pulls, pending)):
+        found = f"it has {pulls}, and {pending}" if drawn else "there is no such arm"
+        shown = f"{row.pulls} pulls, and {row.pending} in flight: {found}"
+        raise Refuted(f"figures of arm {row.arm} must be what the record bears out, got {shown}")
+    total = 0.0
+    for reward in rewards[row.arm][: row.pulls]:
+        total += search.model.to_internal(reward)
+    mean = search.model.to_user(total / row.pulls) if row.pulls else None
+    if mean != row.mean:
+        raise Refuted(f"mean of arm {row.arm} must be what the record bears out, got {row.mean!r} for {mean!r}")
+
+
+def _borne_out_before(recording: Recording, fresh: Search, rows: list[Row], said: Mapping[str, Any]) -> None:
+    """The same by looking at every moment; what no moment bears out is refused."""
+    waiting, unsaid = {row.arm: row for row in rows}, dict(said)
+    for _ in steps(recording, fresh):
+        for arm in [arm for arm, row in waiting.items() if _shows(fresh, row)]:
+            del waiting[arm]
+        if unsaid and unsaid.get("pulls") == fresh.history.t:
+            true = survey(fresh, proved=False).to_dict()
+            if all(unsaid.get(entry) == true[entry] for entry in _AT_ANY_TIME):
+                unsaid = {}
+    for arm, row in waiting.items():
+        shown = f"[{row.lower!r}, {row.upper!r}] after {row.pulls} pulls"
+        raise Refuted(f"bounds of arm {arm} must be what the record bears out, got {shown}")
+    if unsaid:
+        raise Refuted(f"progress must be what the record bears out, got {unsaid!r}")
+
+
+def _shows(search: Search, row: Row) -> bool:
+    """Whether the arm has these bounds now; pulls in flight come and go between two rewards."""
+    if row.arm >= search.history.arms or search.history.pulls[row.arm] != row.pulls:
+        return False
+    return figures_of(search, row.arm)._replace(pending=row.pending) == row
+
+
+def _text(value: Any) -> str:
+    """The value as JSON writes it: a 0 for a false is a change, too."""
+    return json.dumps(value, sort_keys=True)

@@ -1,0 +1,56 @@
+"""Which lists a file belongs to: going on with others would certify what nobody evaluated."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+from collections.abc import Iterable
+from typing import Any
+
+from topalpha.certificate import legible
+from topalpha.storage.encoding import to_json
+
+
+def likeness(values: Any) -> str:
+    """A short text that differs where any of the values looks different; whatever the values, and in any process.
+
+    Examples
+    --------
+    >>> one = likeness([(1, 2), {"b", "a"}])
+    >>> one == likeness([(1, 2), {"a", "b"}]), one == likeness([(2, 1), {"a", "b"}])
+    (True, False)
+    """
+    whole = hashlib.sha256()
+    for place in range(len(values)):
+        held = json.dumps(legible(values[place]), sort_keys=True).encode()
+        whole.update(len(held).to_bytes(8, "big") + held)
+    return whole.hexdigest()
+
+
+def digest(name: str, values: Iterable[Any]) -> str:
+    """A short text that differs where any of the values does; they must be what JSON or pickle can hold.
+
+    Examples
+    --------
+    >>> one = digest("examples", [1, 2])
+    >>> one == digest("examples", range(1, 3)), one == digest("examples", [2, 1])
+    (True, False)
+    """
+    whole = hashlib.sha256()
+    for value in values:
+        held = _held(name, value)
+        whole.update(len(held).to_bytes(8, "big") + held)
+    return whole.hexdigest()
+
+
+def _held(name: str, value: Any) -> bytes:
+    try:
+        return to_json(name, value).encode()
+    except ValueError:  # what JSON would change
+        pass
+    try:
+        return pickle.dumps(value, protocol=5)
+    except (pickle.PicklingError, TypeError, AttributeError):
+        words = f"{name} must be what JSON or pickle can hold, where a file keeps the choice, got {value!r}"
+        raise ValueError(words) from None

@@ -1,0 +1,318 @@
+"""A search for a task: with its candidates, its failures and its certificate, and written down if there is a file."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from topalpha import __version__
+from topalpha.ask_tell import Pull, Search, Task, fingerprint, replay
+from topalpha.certificate import Certificate, certify, quoted
+from topalpha.session.agreement import Refuted, borne_out
+from topalpha.session.snapshots import Snapshots
+from topalpha.storage import StorageError
+from topalpha.validate import file_name, flag, require
+
+if TYPE_CHECKING:
+    from topalpha.storage import Record, Recording, RecordLost, Storage
+
+#: How a search in a file stands while someone works on it.
+RUNNING = "running"
+
+#: What is noted of a pull beside what is done about failures: it was begun and did not answer, and is to be evaluated
+#: again, or counts as lost; it was asked for and is not being evaluated; one of these is being evaluated after all.
+AGAIN, LOST, IDLE, BEGUN = "again", "lost", "idle", "begun"
+
+
+class Session(Search):
+    """A search made from a :class:`Task`; in a file, if it was started with one.
+
+    In a file it also leaves its figures, about twice a second while rewards are told, for ``topalpha show`` and the
+    dashboard. Messages that others post to it are for whoever drives it to obey. If the file is removed, moved or
+    damaged meanwhile, all of it is saved in another one, where the session goes on: :meth:`tell` or :meth:`finish`
+    raises :class:`topalpha.storage.RecordLost`, once, which says where. What was told then counts all the same.
+
+    Parameters
+    ----------
+    task
+        What is looked for.
+    record
+        Where it is written down; :meth:`start` and :meth:`resume` open one.
+    version
+        Which version of the package began it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from topalpha.ask_tell import Task
+    >>> task = Task(0.3, 0.4, 0.2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Session.start(task, storage=folder + "/one.db") as session:
+    ...         for pull in session.ask_many(5):
+    ...             session.keep(pull.arm, {"number": pull.arm})
+    ...             session.tell(pull, 1.0)
+    ...     with Session.resume(folder + "/one.db") as session:
+    ...         session.history.t, session.candidates[4]
+    (5, {'number': 4})
+    """
+
+    def __init__(self, task: Task, record: Record | None = None, version: str = __version__) -> None:
+        super().__init__(task.design(), task.seed, model=task.model)
+        self.task = task
+        self.record = record
+        #: What takes snapshots at :meth:`tell`; None without a file, or where whoever drives the search takes them.
+        self.snapshots: Snapshots | None = None
+        #: Whether someone else takes the snapshots, and says so if the file is lost.
+        self.watched = False
+        self._said: RecordLost | None = None
+        #: Which version of the package began it.
+        self.version = version
+        #: By arm, as far as :meth:`keep` was told.
+        self.candidates: list[Any] = []
+        #: What was done about each failed pull, with its order.
+        self.actions: list[tuple[int, str]] = []
+        # Orders of pulls that were asked for and that nobody evaluates at present.
+        self._resting: set[int] = set()
+        self._stack = ExitStack()
+
+    @classmethod
+    def start(
+        cls,
+        task: Task,
+        storage: str | os.PathLike[str] | None = None,
+        name: str = "search",
+        *,
+        pickle: bool = False,
+        durable: str = "process",
+        interval: float = 0.0,
+        code: Mapping[str, Any] | None = None,
+        given: Mapping[str, str] | None = None,
+    ) -> Session:
+        """A new search, in a file if ``storage`` names one (several may share a file, under different names).
+
+        ``given`` says what it was begun with, as ``topalpha.session.likeness`` does, for when it is resumed.
+        """
+        require(isinstance(task, Task), "task", "be a Task", task)
+        require(code is None or isinstance(code, Mapping), "code", "be a mapping of names to places", code)
+        pickle = flag("pickle", pickle)
+        if storage is None:
+            return cls(task)
+        from topalpha.storage import Storage
+
+        file_name("storage", storage)
+        with ExitStack() as stack:
+            store: Storage = stack.enter_context(Storage(storage, durable=durable, interval=interval))
+            config = {"task": task.to_dict(), "version": __version__, "code": None if code is None else dict(code)}
+            config |= {"given": dict(given)} if given else {}
+            session = cls(task)
+            session._write_to(store.create(name, config, pickle=pickle))
+            session._stack = stack.pop_all()
+        return session
+
+    @classmethod
+    def resume(
+        cls,
+        path: str | os.PathLike[str],
+        name: str | None = None,
+        *,
+        allow_pickle: bool = False,
+        durable: str = "process",
+        interval: float = 0.0,
+    ) -> Session:
+        """The search in this file, where it was: replayed, and ready for more. A finished one stays as it is.
+
+        A certificate that the record does not bear out is refused, as :func:`topalpha.verify` does: to go on would
+        replace it.
+        """
+        from topalpha.storage import Storage, read
+
+        allow_pickle = flag("allow_pickle", allow_pickle)
+        read(path, name, log=False)  # a file that is not there is not to be created
+        with ExitStack() as stack:
+            store: Storage = stack.enter_context(Storage(path, durable=durable, interval=interval))
+            record = store.open(name)
+            recording = record.recording()
+            session = cls.replayed(recording, allow_pickle)
+            session._check(recording)
+            session._write_to(record)
+            if recording.status not in ("stopped", RUNNING):
+                record.finish(RUNNING, None)
+            session._stack = stack.pop_all()
+        return session
+
+    @classmethod
+    def replayed(cls, recording: Recording, allow_pickle: bool | None = False) -> Session:
+        """The search as it was recorded, run again, with nothing that writes.
+
+        With None for ``allow_pickle`` pickled candidates are left as they are, bytes.
+        """
+        try:
+            session = cls(recorded_task(recording.config), version=recording.config["version"])
+            session.candidates = recording.candidates(allow_pickle)
+            for failure in recording.failures:
+                session._act(failure.order, failure.action)
+            replay(recording, session)
+        except ValueError:
+            raise
+        except Exception as error:  # a record that was altered, or a pickle in it, can fail in any way
+            raise StorageError(f"record must replay, got {type(error).__name__}: {error}") from error
+        return session
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._stack.close()
+
+    def ask(self) -> Pull | None:  # noqa: D102 - as in Search
+        pull = super().ask()
+        self._hand_out([] if pull is None else [pull])
+        return pull
+
+    def ask_many(self, width: int) -> list[Pull]:  # noqa: D102 - as in Search
+        pulls = super().ask_many(width)
+        self._hand_out(pulls)
+        return pulls
+
+    def lose(self, pull: Pull, reason: str = "it never came back") -> None:  # noqa: D102 - as in Search
+        require(self.endures, "on_lost", "be worst for a pull to count as lost", self.task.on_lost)
+        if not self.stopped and pull in self.outstanding:
+            self.failed(pull, reason, LOST)
+        super().lose(pull)
+
+    def tell(self, pull: Pull, reward: float) -> None:  # noqa: D102 - as in Search
+        super().tell(pull, reward)
+        self._show()
+        self._speak()
+
+    def tell_many(self, rewards: Iterable[tuple[Pull, float]]) -> None:  # noqa: D102 - as in Search
+        super().tell_many(rewards)
+        self._show()
+        self._speak()
+
+    def keep(self, arm: int, candidate: Any) -> None:
+        """Remember the candidate of the next arm, before its first reward is told."""
+        require(arm == len(self.candidates), "arm", f"be the next one, {len(self.candidates)}", arm)
+        if self.record is not None:
+            self.record.add_arm(arm, candidate)
+            self.record.settle()
+        self.candidates.append(candidate)
+
+    def failed(self, pull: Pull, reason: str, action: str) -> None:
+        """Note that a pull gave no reward, and what is done about it."""
+        if self.record is not None:
+            self.record.fail(pull.order, self.told, reason, action)
+            if action not in ("worst", LOST):  # these go to disk together with the reward that they lead to
+                self.record.commit()
+        self._act(pull.order, action)
+
+    def rest(self, pull: Pull) -> None:
+        """Note that nobody evaluates this pull at present: if the search breaks off now, it is not lost."""
+        if pull.order not in self._resting:
+            self.failed(pull, "nobody evaluates it at present", IDLE)
+
+    def recover(self) -> None:
+        """Whoever evaluated the pulls that are outstanding is gone, and they will not answer: note that, or lose them.
+
+        Whoever drives the search alone calls this before it asks. Pulls that were noted as resting were not begun.
+        """
+        for pull in [] if self.stopped else self.outstanding:
+            if pull.order in self._resting:
+                continue
+            if self.task.on_lost == "worst":
+                self.lose(pull)
+            else:
+                self.failed(pull, "it never came back", AGAIN)
+
+    def certificate(self, reason: str | None = None) -> Certificate:
+        """What is proved now; ``reason`` says why the search ended, if it did not stop by itself."""
+        require(self.history.t > 0, "certificate", "be read after the first reward", self.history.t)
+        reason = "stopped" if self.stopped else RUNNING if reason is None else reason
+        if self.record is None:
+            return certify(self, self.task, reason, self.candidates, self.actions, version=self.version)
+        self.record.commit()
+        written = self.record.remembered()
+        digest = fingerprint(written)
+        return certify(self, self.task, reason, written.arms, self.actions, digest, self.version, quote=quoted)
+
+    def finish(self, reason: str) -> Certificate:
+        """The certificate at the end, written down if there is a file, which is then read from its beginning."""
+        certificate = self.certificate(reason)
+        if self.snapshots is not None:
+            self.snapshots.take(last=True)
+        if self.record is not None:
+            self.record.finish(certificate.reason, certificate.to_dict())
+            self.record.read_back()
+        self._speak()
+        return certificate
+
+    def _check(self, recording: Recording) -> None:
+        """Raise if the record ended with a certificate that it does not bear out."""
+        if recording.certificate is None:
+            return
+        # Of one that ended early the certificate is withdrawn; it may quote a candidate as a pull had changed it.
+        whole = recording.status == "stopped"
+        try:
+            borne_out(recording, recording.certificate, self, self.task, self.actions, self.version, candidate=whole)
+        except Refuted as error:
+            raise Refuted(f"certificate must be borne out to be resumed from, got one that is not: {error}") from error
+
+    def _act(self, order: int, action: str) -> None:
+        """Remember what was done about a pull."""
+        if action in (AGAIN, IDLE):
+            self._resting.add(order)
+        else:
+            self._resting.discard(order)
+        self.actions.append((order, action))
+
+    def _hand_out(self, pulls: list[Pull]) -> None:
+        """Put pulls on disk before anyone evaluates them: those that never come back are then known."""
+        if self.record is None or not pulls:
+            return
+        for pull in pulls:
+            if pull.order in self._resting:
+                self.failed(pull, "it is evaluated after all", BEGUN)
+        if self.task.on_lost == "worst":
+            self.record.commit()
+        else:
+            self.record.settle()
+
+    def _show(self) -> None:
+        """A snapshot, where one is due."""
+        if self.watched or self.stopped:
+            return
+        if self.snapshots is not None and time.monotonic() >= self.snapshots.due:
+            self.snapshots.take()
+
+    def _speak(self) -> None:
+        """Say once that the file was lost, and where all of it is, to whoever drives the search by hand."""
+        loss = None if self.record is None else self.record.loss
+        if loss is not None and loss is not self._said and not self.watched:
+            self._said = loss
+            raise loss
+
+    def _write_to(self, record: Record) -> None:
+        """Write everything down from now on."""
+        self.record = self.journal = record
+        self.snapshots = Snapshots(self, record)
+
+
+def recorded_task(config: Mapping[str, Any]) -> Task:
+    """The task that a recorded search was made from.
+
+    Examples
+    --------
+    >>> recorded_task({})
+    Traceback (most recent call last):
+    ValueError: record must be of a search for a task, got {}
+    """
+    known = set(config) - {"given"} == {"task", "version", "code"} and isinstance(config["task"], Mapping)
+    require(known, "record", "be of a search for a task", config)
+    return Task.from_dict(config["task"])

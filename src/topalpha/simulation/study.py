@@ -1,0 +1,170 @@
+"""What many runs came to: counts of errors with their intervals, pulls, and means."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True)
+class Count:
+    """How often something happened in a number of runs, with the exact (Clopper-Pearson) 95% interval.
+
+    Examples
+    --------
+    >>> Count(0, 100).rate, [round(end, 4) for end in Count(0, 100).interval]
+    (0.0, [0.0, 0.0362])
+    """
+
+    count: int
+    runs: int
+
+    @property
+    def rate(self) -> float:
+        """The fraction of runs."""
+        return self.count / self.runs
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The exact two-sided 95% interval of the probability."""
+        from scipy.stats import binomtest
+
+        low, high = binomtest(self.count, self.runs).proportion_ci(0.95, method="exact")
+        return float(low), float(high)
+
+    def excess(self, probability: float) -> float:
+        """P(at least this many) if each run has this probability: the p-value of "the error exceeds it".
+
+        Examples
+        --------
+        >>> Count(10, 10).excess(0.5) == 0.5**10
+        True
+        """
+        from scipy.stats import binom
+
+        return float(binom.sf(self.count - 1, self.runs, probability))
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"count": self.count, "rate": self.rate, "interval": list(self.interval)}
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Many runs of one algorithm on one reservoir.
+
+    Attributes
+    ----------
+    algorithm, family, reservoir
+        What was run on what, in words that ``design``, ``parse_family`` and ``parse_reservoir`` read.
+    alpha, epsilon, delta
+        The target.
+    arms
+        How many arms a run may draw at most.
+    seed, seconds
+        Of all random choices, and how long it took.
+    pulls, means, stopped
+        Per run: rewards spent, the true mean of the arm returned (of several the worst; on a finite set of items its
+        score), and whether the algorithm stopped by itself. A run that was cut off is no error: nothing was claimed.
+    threshold, threshold_alpha
+        An arm with a mean below the first is an error under the (alpha, epsilon) criterion, below the second under
+        alpha alone; both are judged against the upper quantile.
+    supremum
+        mu*, against which simple regret is counted.
+
+    Examples
+    --------
+    >>> from topalpha import design, simulate
+    >>> from topalpha.reservoirs import parse
+    >>> study = simulate(design("cc-lucb", 0.1, 0.2, 0.1), parse("beta(1,2)", at_most=0.95), runs=20, seed=0)
+    >>> study.errors.count, study.arms
+    (0, 44)
+    """
+
+    algorithm: str
+    family: str
+    reservoir: str
+    alpha: float
+    epsilon: float
+    delta: float
+    arms: int
+    seed: int
+    seconds: float
+    supremum: float
+    threshold: float
+    threshold_alpha: float
+    pulls: NDArray[np.int64] = field(repr=False)
+    means: NDArray[np.float64] = field(repr=False)
+    stopped: NDArray[np.bool_] = field(repr=False)
+
+    @property
+    def unfinished(self) -> int:
+        """Runs that were cut off before the algorithm stopped."""
+        return int(np.sum(~self.stopped))
+
+    @property
+    def runs(self) -> int:
+        """How many runs."""
+        return len(self.pulls)
+
+    @property
+    def errors(self) -> Count:
+        """Runs whose arm is not within epsilon of the top-alpha fraction."""
+        return Count(int(np.sum(self.stopped & (self.means < self.threshold))), self.runs)
+
+    @property
+    def errors_alpha(self) -> Count:
+        """Runs whose arm is not in the top-alpha fraction itself."""
+        return Count(int(np.sum(self.stopped & (self.means < self.threshold_alpha))), self.runs)
+
+    @property
+    def regrets(self) -> NDArray[np.float64]:
+        """Simple regret per run."""
+        return self.supremum - self.means
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: figures, not the runs themselves."""
+        total = int(self.pulls.sum())
+        return {
+            "algorithm": self.algorithm,
+            "family": self.family,
+            "reservoir": self.reservoir,
+            "alpha": self.alpha,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "runs": self.runs,
+            "unfinished": self.unfinished,
+            "seed": self.seed,
+            "arms": self.arms,
+            "errors": self.errors.to_dict(),
+            "errors_alpha": self.errors_alpha.to_dict(),
+            "regret": {"mean": float(self.regrets.mean()), "stderr": standard_error(self.regrets)},
+            "pulls": {
+                "mean": float(self.pulls.mean()),
+                "stderr": standard_error(self.pulls),
+                "median": float(np.median(self.pulls)),
+                "p90": float(np.quantile(self.pulls, 0.9)),
+            },
+            "seconds": self.seconds,
+            "pulls_per_second": total / self.seconds if self.seconds > 0.0 else None,
+        }
+
+
+def standard_error(values: NDArray[Any]) -> float | None:
+    """The standard error of the mean; None for a single value, which has none.
+
+    Examples
+    --------
+    >>> standard_error(np.array([1.0, 3.0]))
+    1.0
+    """
+    if len(values) < 2:
+        return None
+    return float(np.std(values, ddof=1) / math.sqrt(len(values)))
