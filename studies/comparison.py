@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from topalpha.research.comparison.configuration import Comparison
-from topalpha.research.comparison.figures import draw
-from topalpha.research.comparison.ledger import load
-from topalpha.research.comparison.report import by_case, limits, rivals, spent
+from topalpha.research.comparison.finished_cells import load
+from topalpha.research.comparison.pictures import draw
+from topalpha.research.comparison.tables import by_case, limits, rivals, spent
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD, KEPT, PAGE = ROOT / "build" / "comparison", ROOT / "docs" / "comparison", ROOT / "docs" / "comparison.md"

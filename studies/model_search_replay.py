@@ -20,8 +20,8 @@ from scipy.stats import randint
 from topalpha.execution import Noted, common_generator
 from topalpha.running import Running, finish
 from topalpha.sklearn import TopAlphaSearchCV
+from topalpha.sklearn.distributions import pool
 from topalpha.sklearn.preparation import opened, prepared
-from topalpha.sklearn.settings import pool
 from topalpha.sklearn.split_score import SplitScore, dither_of
 
 

@@ -17,12 +17,12 @@ from topalpha.cli.compare import contenders
 from topalpha.figures.style import style
 from topalpha.randomness import run_seed
 from topalpha.research.comparison import Case, Comparison, Contender, compare
-from topalpha.research.comparison import ledger as ledger_module
-from topalpha.research.comparison import running as running_module
+from topalpha.research.comparison import finished_cells as ledger_module
+from topalpha.research.comparison import measuring as running_module
 from topalpha.research.comparison.cells import allocation, cells
-from topalpha.research.comparison.figures import curves
-from topalpha.research.comparison.ledger import CELLS, CONFIGURATION, Ledger, load
-from topalpha.research.comparison.report import by_case, flat, limits, rivals, spent, to_csv
+from topalpha.research.comparison.finished_cells import CELLS, CONFIGURATION, Ledger, load
+from topalpha.research.comparison.pictures import curves
+from topalpha.research.comparison.tables import by_case, flat, limits, rivals, spent, to_csv
 from topalpha.reservoirs import parse
 from topalpha.simulation import interpret
 from topalpha.theory import worst_case_lower_bound

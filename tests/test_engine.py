@@ -225,7 +225,7 @@ def probe_module(length):
 SCRIPT = """
 from topalpha.reservoirs import Uniform
 from topalpha.simulation import simulate
-from topalpha.engine.run import _loop
+from topalpha.engine.compiled_run import _loop
 
 algorithm = Probe(0.1, 0.1, 0.1, arms=3, family=Bernoulli(), extra=0, aim=1, count=1)
 print(simulate(algorithm, Uniform(0.0, 1.0), runs=2, workers=1).pulls.tolist())

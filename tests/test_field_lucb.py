@@ -20,7 +20,7 @@ from topalpha.rules.columns import UPPER
 from topalpha.rules.protocol import SUM, Certifier, History, Selector
 from topalpha.simulation import interpret
 from topalpha.testing import check_algorithm, check_design
-from topalpha.theory.arms import arms_of_rank
+from topalpha.theory.arm_counts import arms_of_rank
 
 NAMES = ("lucb-k-m", "p2-batched", "cc-lucb-streaming", "cc-lucb-k")
 VARIANTS = [

@@ -19,7 +19,7 @@ from topalpha.rules.joint_stop import certificate, joined, recall
 from topalpha.rules.protocol import Certifier, History
 from topalpha.simulation import Count, interpret
 from topalpha.testing import check_algorithm, check_design, interpreted
-from topalpha.testing.runs import Step
+from topalpha.testing.drivers import Step
 
 NAME = "joint-one-phase"
 NEEDLE = TwoPoint(0.2, 0.9, 0.1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,19 @@ def test_nobody_here_uses_former_names():
     used = {str(file): FORMER.keys() & set(named(ast.parse(file.read_text(encoding="utf-8")))) for file in files}
     assert {file: names for file, names in used.items() if names} == {}
     assert "core" in set(named(ast.parse("from topalpha.core import Claim"))), "the check sees one"
+
+
+def test_the_map_is_that_of_today():
+    spec = spec_from_file_location("layers", ROOT / "docs" / "layers.py")
+    layers = module_from_spec(spec)
+    spec.loader.exec_module(layers)
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert page == layers.filled(page), "run `python docs/layers.py`"
+    rooms = [room for layer in layers.layers() for room in layer]
+    folder = Path(topalpha.__file__).parent
+    there = {file.parent.name for file in folder.glob("*/__init__.py")} | {file.stem for file in folder.glob("*.py")}
+    assert sorted(rooms) == sorted(there - {"__init__", "__main__"})
+    assert len(layers.layers()) <= 16
 
 
 def test_few_modules_are_loose():

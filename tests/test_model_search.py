@@ -26,7 +26,7 @@ from topalpha import search as plain_search
 from topalpha import verify
 from topalpha.execution import Noted, common_generator, place_of, pull_generator
 from topalpha.sklearn import TopAlphaSearchCV
-from topalpha.sklearn.settings import MOST_LISTED, Grid, Sampler, in_words, pool
+from topalpha.sklearn.distributions import MOST_LISTED, Grid, Sampler, in_words, pool
 from topalpha.storage import names, read
 
 X, Y = load_iris(return_X_y=True)

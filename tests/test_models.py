@@ -15,7 +15,7 @@ from topalpha import Search, design
 from topalpha.confidence import bounds_for, evidence_for
 from topalpha.confidence.tilt_bounds import tilt_bound, tilt_grid
 from topalpha.engine.compile import compiled, parameter_classes
-from topalpha.engine.run import _arrays
+from topalpha.engine.compiled_run import _arrays
 from topalpha.families import (
     Bernoulli,
     Exponential,

@@ -207,7 +207,7 @@ def test_functions_do_not_write_over_a_record_either(record, tmp_path):
 
 @pytest.mark.parametrize("file", ["comparison.json", "cells.jsonl", "table.csv", "table.json", "pulls-per-arm.png"])
 def test_a_comparison_does_not_write_over_a_record(record, tmp_path, file, monkeypatch):
-    monkeypatch.setattr("topalpha.research.comparison.running.evaluate", None)  # no work is done
+    monkeypatch.setattr("topalpha.research.comparison.measuring.evaluate", None)  # no work is done
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / file).symlink_to(record)

@@ -18,7 +18,7 @@ from topalpha import Refuted, Session, Task, resume, search, select
 from topalpha.cli import main
 from topalpha.report import html, write
 from topalpha.report.contents import gather
-from topalpha.report.words import check_commands, claims, headline, meaning, repetition
+from topalpha.report.sentences import check_commands, claims, headline, meaning, repetition
 from topalpha.rules.protocol import Claim
 from topalpha.storage import Storage, StorageError, listing, read
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from storing import a_search, child, contents, fill, kill
+from waiting import PATIENCE
 
 from topalpha.storage import Storage, StorageError, files, names, post, read, writer
 from topalpha.storage.schema import APPLICATION
@@ -305,39 +306,67 @@ def test_an_interrupt_around_the_commit_loses_and_repeats_nothing(path):
             assert read(path).tells == [(number, 0.5) for number in range(order + 1)]
 
 
-@pytest.mark.parametrize("cut", [True, False], ids=["cut", "never cut"])
-def test_the_log_is_cut_although_readers_overlap(path, monkeypatch, cut):
-    monkeypatch.setattr(writer, "LARGEST_LOG", 5 << 20 if cut else 1 << 40)
-    monkeypatch.setattr(writer, "CUT_PATIENCE", 30_000)  # on a busy machine a reader may not get on for a while
+def reader_of(path):
+    """A reader that holds on to what the file has now."""
+    reader = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM searches").fetchone()
+    return reader
+
+
+def filled_log(path, between=lambda: None):
+    """The largest that the log ever was while 3000 rewards were told."""
+    log, largest = Path(f"{path}-wal"), 0
+    with Storage(path) as storage:
+        record = storage.create("first", {})
+        for start in range(0, 3000, 100):
+            between()
+            fill(record, 100, start)
+            largest = max(largest, log.stat().st_size)
+    assert len(read(path).tells) == 3000
+    return largest
+
+
+def test_the_log_is_cut_although_readers_overlap(path, monkeypatch):
+    monkeypatch.setattr(writer, "LARGEST_LOG", 5 << 20)
+    monkeypatch.setattr(writer, "CUT_ATTEMPTS", 100)
     monkeypatch.setattr(writer, "LOOK_EVERY", 16)
-    log, largest, done = Path(f"{path}-wal"), 0, threading.Event()
+    begun, done = threading.Event(), threading.Event()
 
     def look():
         """One reader after another; each comes before the last one goes, so there is always one."""
-        last = None
+        assert begun.wait(PATIENCE)
+        last = reader_of(path)
         while not done.is_set():
-            reader = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
-            reader.execute("BEGIN")
-            reader.execute("SELECT count(*) FROM searches").fetchone()
-            if last is not None:
-                last.close()
-            last = reader
+            last, former = reader_of(path), last
+            former.close()
             time.sleep(0.001)
         last.close()
 
-    with Storage(path) as storage:
-        record = storage.create("first", {})
-        thread = threading.Thread(target=look)
-        thread.start()
-        try:
-            for start in range(0, 3000, 100):
-                fill(record, 100, start)
-                largest = max(largest, log.stat().st_size)
-        finally:
-            done.set()
-            thread.join()
-    assert len(read(path).tells) == 3000
-    assert (largest < 20 << 20) is cut, largest
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        largest = filled_log(path, begun.set)
+    finally:
+        begun.set()
+        done.set()
+        thread.join()
+    assert largest < 10 << 20
+
+
+def test_control_without_a_cut_the_log_of_overlapping_readers_grows(path, monkeypatch):
+    monkeypatch.setattr(writer, "LARGEST_LOG", 1 << 40)
+    readers = []
+
+    def overlap():
+        readers.append(reader_of(path))
+        if len(readers) > 1:
+            readers.pop(0).close()
+
+    try:
+        assert filled_log(path, overlap) > 20 << 20
+    finally:
+        readers.pop().close()
 
 
 def test_a_reader_that_stays_does_not_stop_the_search(path, monkeypatch):

@@ -168,7 +168,7 @@ def test_what_no_pull_bears_out_is_said_to_be_not_verified(original, early):
 
 
 def test_a_figure_of_a_file_says_what_is_not_verified(original, early):
-    from topalpha.figures.words import of_status
+    from topalpha.figures.labels import of_status
     from topalpha.standing import standing
 
     assert of_status(standing(original)) == "the stopping rule was met"

@@ -17,7 +17,7 @@ _FIELD = (
     *("streaming_pool", "track_and_stop", "ttts", "ugape"),
 )
 _AUDIT = ("cases", "cell", "judgement", "replay", "survival", "trial_cases", "trials", "worlds")
-_COMPARISON = ("cells", "configuration", "figures", "ledger", "report", "running")
+_COMPARISON = ("cells", "configuration")
 
 #: The former name of each module, and where its names are now.
 FORMER: dict[str, tuple[str, ...]] = {
@@ -58,6 +58,22 @@ FORMER: dict[str, tuple[str, ...]] = {
     "table1": ("research.table1",),
     "audit": ("research.audit",),
     "comparison": ("research.comparison",),
+    "dashboard.arms": ("dashboard.arms_table",),
+    "figures.arms": ("figures.all_arms",),
+    "theory.arms": ("theory.arm_counts",),
+    "planner.worlds": ("planner.pilot_rewards",),
+    "figures.words": ("figures.labels",),
+    "report.words": ("report.sentences",),
+    "sklearn.settings": ("sklearn.distributions",),
+    "reservoirs.scores": ("reservoirs.item_scores",),
+    "testing.runs": ("testing.drivers",),
+    "engine.run": ("engine.compiled_run",),
+    "comparison.report": ("research.comparison.tables",),
+    "dashboard.reading": ("dashboard.file_reader",),
+    "figures.proved": ("figures.certified_curve",),
+    "comparison.ledger": ("research.comparison.finished_cells",),
+    "comparison.figures": ("research.comparison.pictures",),
+    "comparison.running": ("research.comparison.measuring",),
     **{f"audit.{name}": (f"research.audit.{name}",) for name in _AUDIT},
     **{f"comparison.{name}": (f"research.comparison.{name}",) for name in _COMPARISON},
     **{f"algorithms.{name}": (f"algorithms.field.{name}",) for name in _FIELD},

@@ -70,7 +70,7 @@ def compare(
     Example: topalpha compare --algorithm joint-lucb --algorithm cc-lucb --reservoir "beta(1,2)" --delta .1 --delta .01
     """
     from topalpha.research.comparison import Case, Comparison
-    from topalpha.research.comparison.ledger import load
+    from topalpha.research.comparison.finished_cells import load
 
     with refusals():
         if config is not None:
@@ -142,8 +142,8 @@ def contenders(texts: Sequence[str], budgets: Sequence[int], family: str = "bern
 
 def _kept(folder: Path, figures: bool) -> list[Path]:
     """All files that will be written there; refused now, and not after the work, if one of them cannot be."""
-    from topalpha.research.comparison.figures import FILES
-    from topalpha.research.comparison.ledger import CELLS, CONFIGURATION
+    from topalpha.research.comparison.finished_cells import CELLS, CONFIGURATION
+    from topalpha.research.comparison.pictures import FILES
 
     files = [folder / name for name in (CONFIGURATION, CELLS, *TABLES, *(FILES if figures else ()))]
     with refusals():
@@ -167,7 +167,7 @@ def _measured(comparison: Comparison, output: str | None, workers: int | None) -
 
 
 def _by_case(rows: Sequence[dict[str, Any]]) -> dict[Case, list[Any]]:
-    from topalpha.research.comparison.report import by_case
+    from topalpha.research.comparison.tables import by_case
 
     return by_case(rows)
 
@@ -182,13 +182,13 @@ def write(rows: Sequence[dict[str, Any]], folder: Path, figures: bool) -> None:
 
 
 def _write(rows: Sequence[dict[str, Any]], folder: Path, figures: bool) -> None:
-    from topalpha.research.comparison.report import to_csv
+    from topalpha.research.comparison.tables import to_csv
 
     for name, text in zip(TABLES, (to_csv(rows), json.dumps(list(rows), indent=1) + "\n"), strict=True):
         with draft_of(folder / name) as draft:
             draft.write_text(text, encoding="utf-8")
     if figures:
-        from topalpha.research.comparison.figures import draw
+        from topalpha.research.comparison.pictures import draw
 
         draw(rows, folder)
 
@@ -198,7 +198,7 @@ def show(case: Case, rows: Sequence[dict[str, Any]], family: str) -> None:
     from rich.table import Table
 
     from topalpha.research.comparison.cells import MEASURED
-    from topalpha.research.comparison.report import limits
+    from topalpha.research.comparison.tables import limits
 
     title = f"{escape(case.reservoir)}: top {share(case.alpha)}, epsilon {case.epsilon:g}, delta {case.delta:g}"
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)

@@ -21,9 +21,9 @@ from starlette.types import Receive, Scope, Send
 from topalpha import __version__
 from topalpha.dashboard import assets
 from topalpha.dashboard.access import Access, Gate, refused
-from topalpha.dashboard.arms import asked, table
+from topalpha.dashboard.arms_table import asked, table
 from topalpha.dashboard.connections import most
-from topalpha.dashboard.reading import ODD
+from topalpha.dashboard.file_reader import ODD
 from topalpha.dashboard.states import encode
 from topalpha.dashboard.watching import MOST, Hub
 from topalpha.storage import StorageError, post

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TypeVar
 
 from topalpha.dashboard.channels import Channel, event
-from topalpha.dashboard.reading import ODD, Reader, Sight
+from topalpha.dashboard.file_reader import ODD, Reader, Sight
 from topalpha.dashboard.states import encode
 from topalpha.storage import Row
 

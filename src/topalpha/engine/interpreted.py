@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topalpha.engine.run import OneByOne, Run, advance_blocks, advance_pulls
+from topalpha.engine.compiled_run import OneByOne, Run, advance_blocks, advance_pulls
 from topalpha.rules.protocol import Algorithm
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from topalpha.figures import words
+from topalpha.figures import labels as wording
 from topalpha.figures.canvas import Axes, Numbers, bars, chosen, dressed, patch, sample, span
+from topalpha.figures.labels import named, of_status, proved_of_another, rewards
 from topalpha.figures.style import BLACK, END, GREEN, GREY, LEADER, LINE, PURPLE, REACH, Look
-from topalpha.figures.words import named, of_status, rewards
 from topalpha.standing import Source, Standing, timeline
 from topalpha.validate import require, whole
 
@@ -81,7 +81,7 @@ def race(
     axes.plot(x, mean, linewidth=2.0, zorder=3.0, **LEADER.line)
     handles = [
         sample(
-            f"mean of the leader (arm {last.leader} at the end){words.proved_of_another(last)}",
+            f"mean of the leader (arm {last.leader} at the end){proved_of_another(last)}",
             linewidth=2.0,
             **LEADER.line,
         ),
@@ -89,7 +89,7 @@ def race(
     ]
     best = "lowest" if last.minimise else "highest"
     several = len(last.selection) > 1
-    label = words.line(last).replace("their", f"the {len(last.selection):,} leaders'")
+    label = wording.line(last).replace("their", f"the {len(last.selection):,} leaders'")
     labels = ((line, LINE, label), (reach, REACH, f"{best} bound of any other{'' if several else ' arm'}"))
     for values, look, label in labels:
         if np.isfinite(values).any():

@@ -3,8 +3,8 @@
 from topalpha.planner.caps import Cap, sure_cap
 from topalpha.planner.cost import Case, Cost, expect, references
 from topalpha.planner.pilot import Pilot, read_pilot, summarise
+from topalpha.planner.pilot_rewards import Softened
 from topalpha.planner.planning import Plan, Row, plan
-from topalpha.planner.worlds import Softened
 
 __all__ = [
     "Cap",

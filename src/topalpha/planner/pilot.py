@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from topalpha.families import Bernoulli, Gaussian, LowVariance, Normal, PassFail, describe
 from topalpha.families.protocols import EvidenceFamily, RewardModel
 from topalpha.families.units import Model, reward_model
-from topalpha.planner.worlds import Softened
+from topalpha.planner.pilot_rewards import Softened
 from topalpha.reservoirs import Empirical
 from topalpha.validate import number_in, real, require, whole
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from topalpha import __version__
-from topalpha.report import words
+from topalpha.report import sentences as words
 from topalpha.report.contents import as_text, clipped, gather
 from topalpha.storage.outputs import draft_of
 from topalpha.storage.plain_text import plain

@@ -7,8 +7,8 @@
 
 from topalpha.reservoirs.atoms import Dirac, Discrete, Empirical, TwoPoint
 from topalpha.reservoirs.base import SAME_HEIGHT, Reservoir
+from topalpha.reservoirs.item_scores import Scores
 from topalpha.reservoirs.mixture import Mixture
-from topalpha.reservoirs.scores import Scores
 from topalpha.reservoirs.smooth import Beta, Scipy, Uniform
 from topalpha.reservoirs.text import parse
 from topalpha.reservoirs.truncated import Clipped, Conditioned

@@ -19,9 +19,9 @@ from topalpha.execution import PATIENCE, PullFailed, depart, exit_code
 from topalpha.running import finish
 from topalpha.session import Session
 from topalpha.sklearn.delegation import Delegating
+from topalpha.sklearn.distributions import pool
 from topalpha.sklearn.preparation import opened, prepared, running
 from topalpha.sklearn.results import columns
-from topalpha.sklearn.settings import pool
 from topalpha.sklearn.split_score import SplitScore, Times, scores_without_noise
 from topalpha.validate import require
 

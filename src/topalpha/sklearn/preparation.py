@@ -22,7 +22,7 @@ from topalpha.execution import Calls
 from topalpha.families.units import Model, reward_model
 from topalpha.running import Running, begin, proceed
 from topalpha.session import Session
-from topalpha.sklearn.settings import Grid, Sampler, by_value, in_words, parts, without_addresses
+from topalpha.sklearn.distributions import Grid, Sampler, by_value, in_words, parts, without_addresses
 from topalpha.sklearn.split_score import SplitScore
 from topalpha.storage import holds
 from topalpha.validate import (

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from topalpha.session import Session
-from topalpha.sklearn.settings import Settings
+from topalpha.sklearn.distributions import Settings
 from topalpha.sklearn.split_score import Times
 
 

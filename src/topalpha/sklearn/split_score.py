@@ -14,7 +14,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, cross_
 
 from topalpha.execution import Noted, common_generator, place_of, pull_generator
 from topalpha.families.units import Model
-from topalpha.sklearn.settings import Settings
+from topalpha.sklearn.distributions import Settings
 
 
 class Times(NamedTuple):

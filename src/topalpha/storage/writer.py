@@ -19,8 +19,9 @@ CHECKPOINT_PAGES = 1000
 LARGEST_LOG = 32 << 20
 #: Transactions between two looks at the length of the log: between them it grows by a few MB.
 LOOK_EVERY = 1024
-#: Milliseconds that the writer waits for readers at most when it cuts the log.
-CUT_PATIENCE = 200
+#: How often the writer tries to cut the log, and milliseconds that it waits for readers each time: SQLite may wait in
+#: vain for readers that come and go, and a fresh attempt sees that they are gone.
+CUT_ATTEMPTS, CUT_PATIENCE = 4, 50
 
 #: A statement and the rows to run it on.
 Step = tuple[str, Iterable[Sequence[Any]]]
@@ -152,8 +153,11 @@ class Writer:
         """
         with suppress(sqlite3.Error):
             self.connection.execute(f"PRAGMA busy_timeout = {CUT_PATIENCE}")
-            busy = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-            self._largest_log = 2 * size(self.path + "-wal") if busy else LARGEST_LOG
+            cut = any(
+                self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+                for _ in range(CUT_ATTEMPTS)
+            )
+            self._largest_log = LARGEST_LOG if cut else 2 * size(self.path + "-wal")
         with suppress(sqlite3.Error):
             self.connection.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
 

@@ -6,8 +6,8 @@ replaced by a fresh one at any moment.
 """
 
 from topalpha.testing.algorithms import check_algorithm, check_design, check_parameters
+from topalpha.testing.drivers import Outcome, Step, check_same, compiled, interpreted, outcome, replayed, searched
 from topalpha.testing.families import check_family
-from topalpha.testing.runs import Outcome, Step, check_same, compiled, interpreted, outcome, replayed, searched
 
 __all__ = [
     "Outcome",

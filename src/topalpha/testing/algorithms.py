@@ -9,8 +9,8 @@ from typing import Any
 from topalpha.families.protocols import RewardFamily
 from topalpha.reservoirs import Reservoir
 from topalpha.rules.protocol import Algorithm, BlockAlgorithm
+from topalpha.testing.drivers import Outcome, check_same, compiled, interpreted, replayed, searched
 from topalpha.testing.ensure import ensure
-from topalpha.testing.runs import Outcome, check_same, compiled, interpreted, replayed, searched
 
 
 def check_parameters(parameters: Any, path: str = "") -> None:

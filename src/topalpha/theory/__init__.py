@@ -9,7 +9,7 @@ They take numbers and reservoirs, never data. A bound outside its hypotheses com
 141.628086
 """
 
-from topalpha.theory.arms import arms_constant_confidence, arms_joint, arms_paper, arms_table, arms_tight
+from topalpha.theory.arm_counts import arms_constant_confidence, arms_joint, arms_paper, arms_table, arms_tight
 from topalpha.theory.bound import Bound
 from topalpha.theory.lower import (
     blocks,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from topalpha.theory.arms import arms_paper
+from topalpha.theory.arm_counts import arms_paper
 from topalpha.theory.bound import Bound, conclude
 from topalpha.theory.lower import partition
 from topalpha.validate import fraction, positive, require, whole

@@ -23,7 +23,7 @@ from topalpha.rules.protocol import SUM, WAIT, Claim, Entry, History, Traits
 from topalpha.rules.ranking import best_ranked, rank_all, rerank
 from topalpha.rules.sampling import fill_means, leads_enough, query_fresh, unseen
 from topalpha.rules.tournament import beats
-from topalpha.theory.arms import arms_of_rank
+from topalpha.theory.arm_counts import arms_of_rank
 from topalpha.validate import choice, fraction, positive, require, whole
 
 if TYPE_CHECKING:

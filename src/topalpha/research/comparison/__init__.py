@@ -11,6 +11,6 @@ from __future__ import annotations
 
 from topalpha.research.comparison.cells import Cell, evaluate
 from topalpha.research.comparison.configuration import Case, Comparison, Contender
-from topalpha.research.comparison.running import compare
+from topalpha.research.comparison.measuring import compare
 
 __all__ = ["Case", "Cell", "Comparison", "Contender", "compare", "evaluate"]

@@ -14,7 +14,7 @@ from topalpha.figures.canvas import new_figure
 from topalpha.figures.studies import plain_ticks, pulls_curve
 from topalpha.figures.style import GREY, PALE, style
 from topalpha.research.comparison.cells import MEASURED
-from topalpha.research.comparison.report import Row
+from topalpha.research.comparison.tables import Row
 from topalpha.storage.outputs import draft_of
 
 _SIZE = (11.0, 6.5)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from topalpha.figures.canvas import Axes, Numbers, bars, chosen, dressed, note, patch, sample, span
+from topalpha.figures.labels import leaders, line, named, of_status, rewards
 from topalpha.figures.style import CHALLENGER, LEADER, LINE, OTHER, Look
-from topalpha.figures.words import leaders, line, named, of_status, rewards
 from topalpha.standing import Source, Standing, standing
 from topalpha.validate import require
 

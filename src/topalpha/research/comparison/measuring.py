@@ -9,7 +9,7 @@ from typing import Any
 
 from topalpha.research.comparison.cells import cells, evaluate
 from topalpha.research.comparison.configuration import Comparison
-from topalpha.research.comparison.ledger import Ledger
+from topalpha.research.comparison.finished_cells import Ledger
 
 
 def compare(

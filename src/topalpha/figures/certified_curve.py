@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from topalpha.figures.canvas import Axes, chosen, dressed, patch, sample
+from topalpha.figures.labels import arms, of_status
 from topalpha.figures.style import PROVED, TARGET
-from topalpha.figures.words import arms, of_status
 from topalpha.standing import Source, standing
 from topalpha.validate import require
 
