@@ -38,7 +38,7 @@ def test_first_everything_then_what_changed(path):
             **target,
             **{"name": "first", "full": True, "status": "running", "alive": True, "paused": False},
             **{"law": "the law that candidates are drawn from", "line": 0.7, "claims": None, "certificate": None},
-            **{"about": None, "bounded": True},
+            **{"about": None, "bounded": True, "joint": TASK["algorithm"] == "joint-lucb"},
             "rows": [[0, 2, 0.5, None, 0.75, 0], [1, 4, 0.75, 0.5, 0.875, 1], [2, 0, None, 0.0, None, 0]],
         }
         claims = [[0.1, 0.3], [0.2, 0.1]]
@@ -61,6 +61,16 @@ def test_the_line_of_a_search_for_small_values():
     from topalpha.dashboard.states import figures
 
     assert figures(one)["line"] == pytest.approx(0.875 - 0.2)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "joint"), [("joint-lucb", True), ("joint-one-phase", True), ("cc-lucb", False), ("unknown", False)]
+)
+def test_who_weighs_all_arms_together_is_said(algorithm, joint):
+    one = Recording("first", {"task": {**TASK, "algorithm": algorithm}}, "running", None, CREATED, progress=PROGRESS)
+    from topalpha.dashboard.states import figures
+
+    assert figures(one)["joint"] is joint
 
 
 def test_in_the_end_the_arm_of_the_certificate_leads():

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from topalpha import Pull, Search, design, simulate
 from topalpha.algorithms import PRINCIPAL
+from topalpha.ask_tell import at_rest
 from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Poisson
 from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Beta, Conditioned
@@ -240,3 +242,17 @@ def test_a_pull_that_never_comes_back_does_not_let_the_others_run_on(name):
     assert waiting < 200, f"{waiting} rewards wait"
     search.tell(lost, 1.0)
     assert search.history.t == search.told
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_stopped_search_from_its_trail_has_the_rewards_of_the_search(name):
+    """With pulls in flight at the stop, which do not count."""
+    search, rng = Search(design(name, 0.3, 0.3, 0.2)), np.random.default_rng(1)
+    flying = []
+    while not search.stopped:
+        flying += search.ask_many(6 - len(flying))
+        if not search.stopped:
+            search.tell(flying.pop(int(rng.integers(len(flying)))), float(rng.random() < 0.5))
+    again = at_rest(search.trail)
+    assert again.rewards == search.rewards
+    assert [len(one) for one in again.rewards] == search.history.pulls

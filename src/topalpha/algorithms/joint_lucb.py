@@ -188,4 +188,5 @@ ENTRY = Entry(
     proof="docs/proofs.md, E",
     options={},
     models=("pass-fail", "low-variance"),
+    joint=True,
 )

@@ -520,8 +520,8 @@ def at_rest(trail: Trail) -> Search:
     >>> while (pull := search.ask()) is not None:
     ...     search.tell(pull, float(pull.arm == 2))
     >>> again = at_rest(search.trail)
-    >>> again.best, again.lower(2) == search.lower(2), again.result == search.result
-    (2, True, True)
+    >>> again.best, again.lower(2) == search.lower(2), again.result == search.result, again.rewards == search.rewards
+    (2, True, True, True)
     """
     require(trail.stopped, "trail", "be of a search that has stopped", trail.status)
     search, history = Search(trail.algorithm, trail.seed, model=trail.model), trail.history
@@ -536,5 +536,9 @@ def at_rest(trail: Trail) -> Search:
     search._early_sums = list(history.early_sums)
     search._arm_of, search._after_of, search._reward_of = trail.arm_of, trail.after_of, trail.reward_of
     search._orders, search._waits, search._lost = trail.orders, trail.waited, trail.lost
+    asked = [0] * history.arms
+    for arm in trail.arm_of:
+        search._number_of.append(asked[arm])
+        asked[arm] += 1
     search.forget()
     return search

@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
+from topalpha.algorithms import ALGORITHMS
 from topalpha.storage import Overview, Recording, Row
+
+_JOINT = frozenset(one.name for one in ALGORITHMS if one.joint)
 
 
 def encode(value: Any) -> bytes:
@@ -65,6 +68,7 @@ def figures(recording: Recording) -> dict[str, Any]:
         **overview(_overview(recording)),
         "minimise": minimise,
         "algorithm": task.get("algorithm"),
+        "joint": task.get("algorithm") in _JOINT,
         "family": task.get("family"),
         "law": _law(task),
         **leader,

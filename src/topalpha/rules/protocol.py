@@ -248,6 +248,8 @@ class Entry(NamedTuple):
         options of ``design``, or raises ``ValueError`` where the algorithm has nothing to say about such a reservoir.
     budgeted
         Whether it ends when an explicit ``budget`` of pulls, an option of ``design``, is spent.
+    joint
+        Whether it weighs the evidence of all arms together, and so may stop while some upper bound is over the line.
     """
 
     name: str
@@ -260,3 +262,4 @@ class Entry(NamedTuple):
     models: tuple[str, ...] = ()
     knowledge: Callable[[Any, float, float], dict[str, Any]] | None = None
     budgeted: bool = False
+    joint: bool = False

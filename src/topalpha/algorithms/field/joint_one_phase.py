@@ -221,4 +221,5 @@ ENTRY = Entry(
     proof="docs/field/one_phase.md",
     options={},
     models=("pass-fail", "low-variance"),
+    joint=True,
 )

@@ -28,7 +28,7 @@ function aboutLine(state, over) {
     `${over === 1 ? "1 other" : "no other"} arm's ${end} is ${side} it`;
   const line = ` The dashed line is its ${own} bound ${state.minimise ? "minus" : "plus"} epsilon, ` +
     `${number(state.line)}: ${who}.`;
-  if (state.algorithm !== "joint-lucb") {
+  if (!state.joint) {
     return line;
   }
   if (state.status === "stopped") {
