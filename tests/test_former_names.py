@@ -8,11 +8,11 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+from folders import ROOT
 
 import topalpha
 from topalpha.former_names import FORMER
 
-ROOT = Path(__file__).parent.parent
 FOLDERS = ("src", "tests", "studies", "benchmarks", "examples", "docs")
 #: A name of each package that was a module before.
 KEPT = {
