@@ -13,13 +13,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import dashboard
 import field
 import page
 import practice
 import speed
 import start_up
 
-import dashboard
 from topalpha import design, simulate
 from topalpha.research.table1 import table1
 

@@ -22,7 +22,7 @@ def layers() -> list[list[str]]:
 
 
 def sentence(room: str) -> str:
-    """The first sentence of a room's docstring, without its markup."""
+    """What a room says of itself: the first paragraph of its docstring, without its markup."""
     place = ROOT / "src" / "topalpha" / room
     file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
     text = str(ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))))
@@ -30,7 +30,7 @@ def sentence(room: str) -> str:
 
 
 def drawn() -> str:
-    """The table: a row for each room, and a line between layers."""
+    """The table: a row for each room, numbered by layer."""
     rows = ["| layer | room | |", "|---|---|---|"]
     for number, rooms in enumerate(layers()):
         for place, room in enumerate(rooms):

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from topalpha.research.comparison.configuration import Comparison
+from topalpha.research.comparison.curves import draw
 from topalpha.research.comparison.finished_cells import load
-from topalpha.research.comparison.pictures import draw
 from topalpha.research.comparison.tables import by_case, limits, rivals, spent
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from delta import ALGORITHMS, DELTAS, RESERVOIRS
+from figures import TITLES
 from fit import CONSTANTS, READINGS
 from table import OTHER_RUNS, RUNS
 from tuning import RUNS as TUNING_RUNS
 from tuning import SETTINGS, cell_name, tuned
 
-from figures import TITLES
 from topalpha.research.table1 import Row, table1
 
 Results = dict[str, dict[str, Any]]

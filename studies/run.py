@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import figures
+import report
 from cells import complete
 from delta import delta_cells
 from fit import fit_cells
 from table import table_cells
 from tuning import tuning_cells
 
-import figures
-import report
 from topalpha.research.table1 import table1
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -3,9 +3,10 @@
 Hypothesis is deterministic here: a test that passed yesterday passes today. ``--hypothesis-profile=wide`` roams.
 """
 
-import leftovers
 import pytest
 from hypothesis import settings
+
+import leftovers
 from leftovers import pytest_configure, pytest_runtest_makereport, pytest_sessionfinish  # noqa: F401 - hooks
 from storing import CHILDREN
 

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
-from folders import ROOT
 
-import topalpha
+import topalpha.figures
+import topalpha.standing
+import topalpha.testset
+from folders import DATA, ROOT
 from topalpha.former_names import FORMER
 
 FOLDERS = ("src", "tests", "studies", "benchmarks", "examples", "docs")
-#: A name of each package that was a module before.
-KEPT = {
-    "ask_tell": "Search",
-    "certificate": "Certificate",
-    "running": "Running",
-    "session": "Session",
-    "simulation": "simulate",
-    "standing": "standing",
-}
+#: The modules of version 0.2.0, and the names that each of them defined or offered.
+NAMES = json.loads((DATA / "names-0.2.0.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("former", FORMER)
@@ -38,16 +38,33 @@ def test_what_a_former_module_had_is_found(former):
         _ = found.nothing
 
 
-@pytest.mark.parametrize("package", KEPT)
-def test_packages_offer_what_modules_of_their_name_did(package):
-    assert hasattr(import_module(f"topalpha.{package}"), KEPT[package])
+@pytest.mark.parametrize("module", NAMES)
+def test_names_of_0_2_0_are_found_where_they_were(module):
+    found = import_module(f"topalpha.{module}")
+    assert [name for name in NAMES[module] if not hasattr(found, name)] == []
 
 
-def test_other_names_are_not_found():
+@pytest.mark.parametrize("name", ["topalpha.cores", "topalpha.core.parts", "core", "models", "audit.cases", "progress"])
+def test_other_names_are_not_found(name):
     with pytest.raises(ModuleNotFoundError):
-        import_module("topalpha.cores")
-    with pytest.raises(ModuleNotFoundError):
-        import_module("topalpha.core.parts")
+        import_module(name)
+
+
+def test_functions_stay_functions_when_former_modules_of_their_names_are_imported():
+    for module in NAMES:
+        import_module(f"topalpha.{module}")
+    assert callable(topalpha.figures.errors)
+    assert callable(topalpha.testset.audit)
+    assert callable(topalpha.standing.standing)
+
+
+def test_what_an_earlier_version_left_behind_is_not_in_the_way(tmp_path):
+    package = shutil.copytree(Path(topalpha.__file__).parent, tmp_path / "topalpha", ignore=lambda *_: ["__pycache__"])
+    (package / "audit" / "__pycache__").mkdir(parents=True)
+    code = "from topalpha.audit import cells; print(cells.__module__)"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert found.stdout == "topalpha.research.audit.cases\n"
 
 
 def named(tree):

@@ -8,8 +8,9 @@ import textwrap
 import uuid
 from pathlib import Path
 
-import leftovers
 import pytest
+
+import leftovers
 from waiting import until
 
 SUPPORT = Path(leftovers.__file__).parent

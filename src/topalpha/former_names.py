@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -18,6 +17,8 @@ _FIELD = (
 )
 _AUDIT = ("cases", "cell", "judgement", "replay", "survival", "trial_cases", "trials", "worlds")
 _COMPARISON = ("cells", "configuration")
+
+_PACKAGES = ("audit", "comparison")
 
 #: The former name of each module, and where its names are now.
 FORMER: dict[str, tuple[str, ...]] = {
@@ -72,7 +73,7 @@ FORMER: dict[str, tuple[str, ...]] = {
     "dashboard.reading": ("dashboard.file_reader",),
     "figures.proved": ("figures.certified_curve",),
     "comparison.ledger": ("research.comparison.finished_cells",),
-    "comparison.figures": ("research.comparison.pictures",),
+    "comparison.figures": ("research.comparison.curves",),
     "comparison.running": ("research.comparison.measuring",),
     **{f"audit.{name}": (f"research.audit.{name}",) for name in _AUDIT},
     **{f"comparison.{name}": (f"research.comparison.{name}",) for name in _COMPARISON},
@@ -80,8 +81,10 @@ FORMER: dict[str, tuple[str, ...]] = {
 }
 
 
-class FormerNames(MetaPathFinder, Loader):
-    """Finds a module of a former name, after all others have not: its attributes are looked up where they are now.
+class FormerNames:
+    """Finds modules by their former names: their attributes are looked up where they are now.
+
+    A finder and loader of the import system, without its base classes, which take longer to load than all of this.
 
     Examples
     --------
@@ -90,15 +93,20 @@ class FormerNames(MetaPathFinder, Loader):
     'topalpha.rules.protocol'
     """
 
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """The module, if it has that former name."""
-        if fullname.removeprefix("topalpha.") not in FORMER:
+    @staticmethod
+    def find_spec(fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """The module, if it is one of this package and has moved."""
+        package, _, name = fullname.partition(".")
+        if package != "topalpha" or name not in FORMER:
             return None
-        return ModuleSpec(fullname, self, is_package=True)
+        return ModuleSpec(fullname, FormerNames, is_package=name in _PACKAGES)  # type: ignore[arg-type]
 
-    def exec_module(self, module: ModuleType) -> None:
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> None:
+        """An ordinary module will do."""
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
         """Let the module look up its attributes."""
         homes = FORMER[module.__name__.removeprefix("topalpha.")]
 
@@ -112,4 +120,5 @@ class FormerNames(MetaPathFinder, Loader):
         vars(module)["__getattr__"] = find
 
 
-sys.meta_path.append(FormerNames())
+# First of all finders: a folder that an earlier version left behind must not be taken for the package that was there.
+sys.meta_path.insert(0, FormerNames)

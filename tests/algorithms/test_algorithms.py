@@ -7,11 +7,11 @@ import math
 
 import mpmath
 import numpy as np
-import pin_trajectories
 import pytest
+
+import pin_trajectories
 from folders import DATA
 from marks import quick
-
 from topalpha.algorithms import PRINCIPAL, design
 from topalpha.confidence.tilt_bounds import log_mixture, tilt_bound
 from topalpha.families import Bernoulli, Exponential, Gaussian, Poisson

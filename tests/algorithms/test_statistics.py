@@ -13,9 +13,9 @@ import math
 
 import numpy as np
 import pytest
-from marks import quick
 from scipy.stats import binom
 
+from marks import quick
 from topalpha.algorithms import PRINCIPAL, design
 from topalpha.families import Exponential, Gaussian, Poisson
 from topalpha.reservoirs import TwoPoint, Uniform, parse

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
-from marks import quick
 
+from marks import quick
 from topalpha import Pull, Refuted, Session, Task, verify
 from topalpha.rules.protocol import SUM
 from topalpha.storage import read

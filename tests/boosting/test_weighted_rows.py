@@ -9,12 +9,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from marks import quick
 from scipy.stats import binomtest
 
 import topalpha.algorithms
 import topalpha.confidence
 import topalpha.families
+from marks import quick
 from topalpha.algorithms import design
 from topalpha.boosting.lazy import LazyRows
 from topalpha.boosting.rounds import Asking, rounds

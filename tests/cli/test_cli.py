@@ -10,8 +10,8 @@ import sys
 
 import pytest
 from click.testing import CliRunner
-from folders import DATA
 
+from folders import DATA
 from topalpha.algorithms import ALGORITHMS
 from topalpha.cli import main
 

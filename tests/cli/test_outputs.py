@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from storing import child, contents, kill
 
+from storing import child, contents, kill
 from topalpha import resume, search, select
 from topalpha.cli import main
 from topalpha.research.comparison import Case, Comparison, Contender, compare

@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from marks import quick
 
+from marks import quick
 from topalpha import search
 from topalpha.storage import read
 

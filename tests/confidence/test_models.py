@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from feeding import blank, feed, too_many
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marks import quick
 
+from feeding import blank, feed, too_many
+from marks import quick
 from topalpha import Search, design
 from topalpha.confidence import bounds_for, evidence_for
 from topalpha.confidence.tilt_bounds import tilt_bound, tilt_grid

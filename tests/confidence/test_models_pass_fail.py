@@ -9,11 +9,11 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from feeding import blank, feed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
+from feeding import blank, feed
 from topalpha.algorithms import design
 from topalpha.confidence import bounds_for, evidence_for
 from topalpha.confidence.shifts import first_at_least, log_factorials, log_shifts, shift_grid, shift_upper

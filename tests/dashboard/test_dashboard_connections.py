@@ -12,12 +12,12 @@ from contextlib import ExitStack, contextmanager
 import h11
 import httpx
 import pytest
+
 from dashboards import TOKEN, Processes
 from streaming import searching, serving, stream
-from waiting import PATIENCE, until
-
 from topalpha.dashboard import connections
 from topalpha.dashboard import serving as serving_
+from waiting import PATIENCE, until
 
 HEAD = "HTTP/1.1\r\nHost: localhost\r\n"
 ORDER = f"Authorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{{"

@@ -10,13 +10,13 @@ from contextlib import ExitStack
 import httpx
 import pytest
 from click.testing import CliRunner
+
 from dashboards import TOKEN, Dashboard, Processes, kill
 from storing import child, contents
 from streaming import stream
-from waiting import PATIENCE, until
-
 from topalpha.cli import main
 from topalpha.storage import Storage, listing, stamp
+from waiting import PATIENCE, until
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 

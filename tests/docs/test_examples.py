@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from folders import ROOT
 from marks import quick
-
 from topalpha import StorageError
 
 EXAMPLES = ROOT / "examples"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from folders import ROOT
-
 from topalpha.algorithms import PRINCIPAL, design
 from topalpha.planner.caps import sure_cap
 

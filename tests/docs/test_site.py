@@ -11,12 +11,12 @@ import sqlite3
 import subprocess
 import sys
 
-import chromium
 import pytest
+
+import chromium
 import site_checks
 from folders import ROOT
 from marks import quick
-
 from topalpha.algorithms import ALGORITHMS, DEFAULT
 from topalpha.cli.inputs import settable
 

@@ -14,8 +14,8 @@ from types import SimpleNamespace as Namespace
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from folders import ROOT
 
+from folders import ROOT
 from topalpha.cli import main
 
 pytest.importorskip("sklearn")

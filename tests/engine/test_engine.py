@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from marks import quick
 
 import topalpha
+from marks import quick
 from topalpha import engine
 from topalpha.algorithms import PRINCIPAL, design
 from topalpha.engine import compile as compiling
@@ -300,7 +300,8 @@ def test_the_digest_sees_what_compiled_code_is_made_of_and_nothing_else(tmp_path
 def test_rules_are_made_of_rules():
     """What shows and stores searches is no part of compiled code, so that an edit there compiles nothing again."""
     rules = [type(part) for part in (design("joint-lucb", 0.1, 0.1, 0.1), design("p2", 0.1, 0.1, 0.1))]
-    files = compiling._sources([compiling.__name__, *(rule.__module__ for rule in rules)])
+    files = compiling._files(rules)
+    assert {Path(module.__file__) for module in compiling.SHARED_MODULES} <= compiling._files([NamedTuple])
     rooms = {file.relative_to(Path(topalpha.__file__).parent).parts[0] for file in files}
     assert rooms == {"algorithms", "confidence", "engine", "families", "rules", "theory", "reservoirs", "validate.py"}
 

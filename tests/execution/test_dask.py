@@ -10,11 +10,11 @@ import threading
 import time
 
 import pytest
-from waiting import PATIENCE, until
 
 from topalpha import Pull, Search, design, search, simulate, verify
 from topalpha.execution import Budget, Calls, PullFailed, run
 from topalpha.reservoirs import Uniform
+from waiting import PATIENCE, until
 
 distributed = pytest.importorskip("distributed")
 

@@ -15,11 +15,11 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 
 import numpy as np
 import pytest
-from folders import ROOT
-from waiting import PATIENCE, until
 
+from folders import ROOT
 from topalpha import Pull, Search, design
 from topalpha.execution import Budget, Calls, Meter, PullFailed, arun, open_executor, run
+from waiting import PATIENCE, until
 
 
 @pytest.fixture(autouse=True)

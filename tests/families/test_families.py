@@ -8,12 +8,12 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from folders import DATA
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from marks import quick
 from scipy import integrate, stats
 
+from folders import DATA
+from marks import quick
 from topalpha.families import FAMILIES, Bernoulli, Exponential, Gamma, Gaussian, Poisson, parse_family
 from topalpha.families.protocols import RewardFamily
 

@@ -14,9 +14,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from click.testing import CliRunner
+
 from marks import quick
 from pictures import bars, curves, faults, plain_looks
-
 from topalpha import Certificate, Refuted, Search, Session, Task, design, figures, search, select
 from topalpha.cli import main
 from topalpha.figures import KINDS, claims_curve, intervals, new_axes, pulls, race

@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.stats
+
 from marks import quick
 from pictures import bars, contrast, curves, faults, luminance, plain_looks
-
 from topalpha import Study, design, parse_reservoir, simulate
 from topalpha.figures import errors, new_axes, reservoir, sweep
 from topalpha.figures import style as looks

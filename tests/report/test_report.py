@@ -396,8 +396,9 @@ def test_where_nothing_is_proved_no_claim_is_told_of(path):
 
 
 def test_it_prints_on_several_pages(finished, tmp_path):
-    import chromium
     from playwright.sync_api import sync_playwright
+
+    import chromium
 
     page = tmp_path / "report.html"
     page.write_text(finished[2], encoding="utf-8")

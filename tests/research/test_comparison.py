@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from marks import quick
 
+from marks import quick
 from topalpha import design, simulate
 from topalpha.algorithms import ALGORITHMS, entry
 from topalpha.cli import main
@@ -20,8 +20,8 @@ from topalpha.research.comparison import Case, Comparison, Contender, compare
 from topalpha.research.comparison import finished_cells as ledger_module
 from topalpha.research.comparison import measuring as running_module
 from topalpha.research.comparison.cells import allocation, cells
+from topalpha.research.comparison.curves import curves
 from topalpha.research.comparison.finished_cells import CELLS, CONFIGURATION, Ledger, load
-from topalpha.research.comparison.pictures import curves
 from topalpha.research.comparison.tables import by_case, flat, limits, rivals, spent, to_csv
 from topalpha.reservoirs import parse
 from topalpha.simulation import interpret

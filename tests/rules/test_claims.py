@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from marks import quick
 from scipy.stats import beta, binom, hypergeom
 
+from marks import quick
 from topalpha import PassFail, Search, design
 from topalpha import search as find
 from topalpha.certificate import proved_claims, strongest

@@ -6,9 +6,9 @@ from math import isnan
 
 import numpy as np
 import pytest
-from marks import quick
 from scipy.stats import binom
 
+from marks import quick
 from topalpha import Search, design, search
 from topalpha.research.audit.trials import Durations, FinishingOrder
 from topalpha.reservoirs import TwoPoint

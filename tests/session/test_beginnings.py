@@ -9,8 +9,8 @@ from contextlib import closing
 
 import pytest
 from click.testing import CliRunner
-from storing import child, contents
 
+from storing import child, contents
 from topalpha import resume, search, select
 from topalpha.ask_tell import Task
 from topalpha.cli import main

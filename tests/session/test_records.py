@@ -8,8 +8,8 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-import records
 
+import records
 from topalpha import Refuted, Session, resume, select, verify
 from topalpha.report import html
 from topalpha.storage import listing, read

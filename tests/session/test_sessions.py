@@ -16,8 +16,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from marks import quick
 
+from marks import quick
 from topalpha import PullFailed, Refuted, Session, StorageError, Task, resume, search, verify
 from topalpha.research.audit import survival
 from topalpha.research.audit.survival import WIDTHS, draw, reward, survive

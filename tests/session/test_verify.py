@@ -10,9 +10,9 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
+
 import records
 from marks import quick
-
 from topalpha import Certificate, Claim, Refuted, StorageError, Task, resume, search, select, verify
 from topalpha.ask_tell import fingerprint
 from topalpha.certificate.wording import FORMER_BOUNDS

@@ -9,9 +9,10 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.stats import binom
+
 from folders import ROOT
 from marks import quick
-from scipy.stats import binom
 
 pytest.importorskip("sklearn")
 

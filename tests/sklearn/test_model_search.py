@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.random import RandomState
 from scipy.stats import loguniform, randint, uniform
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris, make_regression
 from sklearn.decomposition import PCA
@@ -21,7 +22,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn import config_context
 from topalpha import search as plain_search
 from topalpha import verify
 from topalpha.execution import Noted, common_generator, place_of, pull_generator

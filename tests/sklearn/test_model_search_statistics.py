@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from marks import quick
 from scipy.stats import binom, rv_discrete
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 
-from sklearn import config_context
+from marks import quick
 from topalpha import Search, design
 from topalpha.families import LowVariance, Normal
 from topalpha.sklearn import TopAlphaSearchCV

@@ -10,8 +10,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from storing import a_search, child, contents, fill, kill
 
+from storing import a_search, child, contents, fill, kill
 from topalpha.storage import Storage, StorageError, files, names, post, read, writer
 from topalpha.storage.schema import TABLES
 

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from storing import a_search, child, contents, kill
 
+from storing import a_search, child, contents, kill
 from topalpha.storage import Storage, StorageError, candidates, listing, names, post, read, stamp
 
 

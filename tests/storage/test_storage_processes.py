@@ -14,11 +14,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from storing import a_search, child, contents, fill, kill
-from waiting import PATIENCE
 
+from storing import a_search, child, contents, fill, kill
 from topalpha.storage import Storage, StorageError, files, names, post, read, writer
 from topalpha.storage.schema import APPLICATION
+from waiting import PATIENCE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and resource limits of POSIX")
 

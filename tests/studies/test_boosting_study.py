@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+
 from folders import ROOT
 
 FOLDER, PAGE = ROOT / "docs" / "boosting", ROOT / "docs" / "boosting.md"

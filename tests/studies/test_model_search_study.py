@@ -5,11 +5,11 @@ import sys
 
 import numpy as np
 import pytest
-from folders import ROOT
 from scipy.stats import randint
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import RandomizedSearchCV
 
+from folders import ROOT
 from topalpha.sklearn import TopAlphaSearchCV
 from topalpha.sklearn.split_score import SplitScore
 

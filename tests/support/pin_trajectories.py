@@ -9,7 +9,6 @@ import hashlib
 import json
 
 from folders import DATA
-
 from topalpha.algorithms import design
 from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Poisson
 from topalpha.reservoirs import Beta, Conditioned, Dirac, TwoPoint, Uniform

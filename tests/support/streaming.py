@@ -10,12 +10,12 @@ from math import inf
 from unittest.mock import patch
 
 import httpx
-from dashboards import TOKEN
-from waiting import PATIENCE
 
+from dashboards import TOKEN
 from topalpha.dashboard.access import Access
 from topalpha.dashboard.serving import Server, bind
 from topalpha.storage import Storage, overview
+from waiting import PATIENCE
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 TASK = {"alpha": 0.1, "epsilon": 0.2, "delta": 0.05, "minimise": False, "algorithm": "cc-lucb", "family": "bernoulli"}

@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from waiting import PATIENCE, until
-
 import topalpha.dashboard
+from waiting import PATIENCE, until
 
 FOLDER = Path(topalpha.dashboard.__file__).parent
 LOST, GONE = "net::ERR_", ("status of 404", "status of 503")

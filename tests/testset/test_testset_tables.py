@@ -9,12 +9,12 @@ from itertools import product
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from folders import ROOT
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from marks import quick
 
+from folders import ROOT
+from marks import quick
 from topalpha import ScoreTable
 from topalpha.cli import main
 from topalpha.execution import Calls

@@ -6,10 +6,10 @@ import math
 import re
 
 import pytest
-from folders import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from folders import DATA
 from topalpha import theory
 from topalpha.families.bernoulli import Bernoulli
 from topalpha.reservoirs import Dirac, Discrete, TwoPoint, Uniform, parse

@@ -1,4 +1,4 @@
-"""The algorithms, by name. A new one is one file and one line in :data:`ALGORITHMS`."""
+"""The algorithms, by name. A new one is one file in ``field`` and one line in :data:`FIELD`."""
 
 from __future__ import annotations
 

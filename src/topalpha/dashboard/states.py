@@ -7,10 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from topalpha.algorithms import ALGORITHMS
 from topalpha.storage import Overview, Recording, Row
-
-_JOINT = frozenset(one.name for one in ALGORITHMS if one.joint)
 
 
 def encode(value: Any) -> bytes:
@@ -68,7 +65,7 @@ def figures(recording: Recording) -> dict[str, Any]:
         **overview(_overview(recording)),
         "minimise": minimise,
         "algorithm": task.get("algorithm"),
-        "joint": task.get("algorithm") in _JOINT,
+        "joint": is_joint(task.get("algorithm")),
         "family": task.get("family"),
         "law": _law(task),
         **leader,
@@ -77,6 +74,19 @@ def figures(recording: Recording) -> dict[str, Any]:
         "line": line,
         "certificate": recording.certificate,
     }
+
+
+def is_joint(algorithm: Any) -> bool:
+    """Whether the algorithm of this name weighs all arms together; one that is not known here does not.
+
+    Examples
+    --------
+    >>> is_joint("joint-one-phase"), is_joint("cc-lucb"), is_joint(["unknown"])
+    (True, False, False)
+    """
+    from topalpha.algorithms import ALGORITHMS  # not before a search is looked at: it takes a moment
+
+    return any(one.joint and one.name == algorithm for one in ALGORITHMS)
 
 
 def is_bounded(progress: Any) -> bool:

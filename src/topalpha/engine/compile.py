@@ -102,12 +102,16 @@ def _register_function(function: Callable[..., Any], allocates: bool) -> None:
     register_jitable(**({"_nrt": True} if allocates else _OPTIONS))(function)
 
 
-for _room in SHARED_ROOMS:
-    for _found in pkgutil.iter_modules(_room.__path__, f"{_room.__name__}."):
-        _module = import_module(_found.name)
-        for _function in list(vars(_module).values()):
-            if isinstance(_function, FunctionType) and _function.__module__ == _module.__name__:
-                _register_function(_function, allocates=_module is draws)
+SHARED_MODULES: tuple[ModuleType, ...] = tuple(
+    import_module(found.name)
+    for room in SHARED_ROOMS
+    for found in pkgutil.iter_modules(room.__path__, f"{room.__name__}.")
+)
+
+for _module in SHARED_MODULES:
+    for _function in list(vars(_module).values()):
+        if isinstance(_function, FunctionType) and _function.__module__ == _module.__name__:
+            _register_function(_function, allocates=_module is draws)
 
 
 @cache
@@ -135,14 +139,22 @@ def _sources(names: Iterable[str]) -> set[Path]:
     return {Path(str(sys.modules[name].__file__)) for name in seen}
 
 
+def _files(parts: Iterable[Any]) -> set[Path]:
+    """All source that a compiled loop of these classes and functions is made of.
+
+    What rules share counts as a whole: a rule may call it by way of its room.
+    """
+    return _sources([__name__, *(module.__name__ for module in SHARED_MODULES), *(part.__module__ for part in parts)])
+
+
 def _digest(parts: Iterable[Any]) -> str:
-    """A fingerprint of all source that a compiled loop of these classes and functions is made of.
+    """A fingerprint of all that source.
 
     Numba's disk cache looks at the file of the compiled function only; without this an edited rule would run stale.
     Constants are compiled in, so that imported modules count as well.
     """
     digest = hashlib.sha256()
-    for file in sorted(_sources([__name__, *(part.__module__ for part in parts)])):
+    for file in sorted(_files(parts)):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

@@ -1,6 +1,64 @@
 """What an algorithm is, and the parts that algorithms share: sampling, stopping, recommendation and claims.
 
 :mod:`~topalpha.rules.protocol` has the vocabulary, :mod:`~topalpha.rules.columns` what bounds and evidence keep of each
-arm; the other modules each have one rule. Rules use only scalars, ``len`` and indexing: they run on lists, and compiled
-on arrays.
+arm, :mod:`~topalpha.rules.sampling` what most sampling rules need; each other module has one way to stop, to eliminate
+or to claim. Rules use only scalars, ``len`` and indexing: they run on lists, and compiled on arrays.
 """
+
+from topalpha.rules.protocol import (
+    SUM,
+    WAIT,
+    Algorithm,
+    BlockAlgorithm,
+    Certifier,
+    Claim,
+    Conditional,
+    Entry,
+    History,
+    Refuting,
+    Selector,
+    Traits,
+)
+from topalpha.rules.sampling import (
+    empirical_best,
+    fill_means,
+    has_room,
+    leads_blindly,
+    leads_enough,
+    next_challenger,
+    query_fresh,
+    recall_leader,
+    second_pull,
+    settled_leader,
+    told_leader,
+    unseen,
+    write_round,
+)
+
+__all__ = [
+    "SUM",
+    "WAIT",
+    "Algorithm",
+    "BlockAlgorithm",
+    "Certifier",
+    "Claim",
+    "Conditional",
+    "Entry",
+    "History",
+    "Refuting",
+    "Selector",
+    "Traits",
+    "empirical_best",
+    "fill_means",
+    "has_room",
+    "leads_blindly",
+    "leads_enough",
+    "next_challenger",
+    "query_fresh",
+    "recall_leader",
+    "second_pull",
+    "settled_leader",
+    "told_leader",
+    "unseen",
+    "write_round",
+]

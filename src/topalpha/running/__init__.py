@@ -2,9 +2,11 @@
 
 from topalpha.running.drive import Draw, afinish, begin, finish, prepare, proceed
 from topalpha.running.entry import aresume, asearch, resume, search
-from topalpha.running.settings import Running, Watch
+from topalpha.running.settings import PROVING, VANISHED, Running, Watch
 
 __all__ = [
+    "PROVING",
+    "VANISHED",
     "Draw",
     "Running",
     "Watch",

@@ -2,12 +2,16 @@
 
 from topalpha.session.identity import digest, likeness
 from topalpha.session.progress import LOGGER, STYLES, Progress, Reporter, survey
-from topalpha.session.recorded_search import RUNNING, Session, recorded_task
+from topalpha.session.recorded_search import AGAIN, BEGUN, IDLE, LOST, RUNNING, Session, recorded_task
 from topalpha.session.snapshots import PERIOD, Snapshots
 from topalpha.session.verification import Refuted, confirmed, verify
 
 __all__ = [
+    "AGAIN",
+    "BEGUN",
+    "IDLE",
     "LOGGER",
+    "LOST",
     "PERIOD",
     "RUNNING",
     "STYLES",

@@ -1,6 +1,6 @@
 """Many runs of an algorithm on a reservoir: how often it errs, and how many pulls it takes."""
 
-from topalpha.simulation.runs import Experiment, Outcome, run_chunk, run_on_executor, run_on_threads
+from topalpha.simulation.runs import Experiment, Outcome, finish, run_chunk, run_on_executor, run_on_threads, start
 from topalpha.simulation.simulating import Interpreted, Means, check_means, interpret, judged_law, simulate
 from topalpha.simulation.study import Count, Study, standard_error
 
@@ -12,6 +12,7 @@ __all__ = [
     "Outcome",
     "Study",
     "check_means",
+    "finish",
     "interpret",
     "judged_law",
     "run_chunk",
@@ -19,4 +20,5 @@ __all__ = [
     "run_on_threads",
     "simulate",
     "standard_error",
+    "start",
 ]

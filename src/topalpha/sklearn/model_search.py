@@ -8,12 +8,12 @@ import warnings
 from copy import copy
 from typing import Any
 
+from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import check_scoring
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from sklearn import get_config
 from topalpha.ask_tell import Result
 from topalpha.execution import PATIENCE, PullFailed, depart, exit_code
 from topalpha.running import finish

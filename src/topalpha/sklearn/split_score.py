@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator, RandomState
+from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, cross_validate
 
-from sklearn import config_context, get_config
 from topalpha.execution import Noted, common_generator, place_of, pull_generator
 from topalpha.families.units import Model
 from topalpha.sklearn.distributions import Settings

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from marks import quick
 from scipy.stats import binomtest
 
+from marks import quick
 from topalpha import Search, design, parse_reservoir, simulate
 from topalpha.algorithms import entry, prior_knowledge
 from topalpha.algorithms.field.jhr import _COINS_WANTED, _DROP, _MOST, _RETURN, _TRIALS

@@ -4,9 +4,9 @@ import re
 import sys
 
 import pytest
+
 from folders import ROOT
 from marks import quick
-
 from topalpha import Search, search
 from topalpha.algorithms import ALGORITHMS, FIELD, design, prior_knowledge
 from topalpha.families import Bernoulli, Gaussian, LowVariance, Normal, PassFail

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from marks import quick
 from scipy.integrate import quad
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import betaln
 from scipy.stats import beta as beta_law
 from scipy.stats import binom
 
+from marks import quick
 from topalpha import Search
 from topalpha.algorithms import design, entry
 from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Mirrored, Poisson

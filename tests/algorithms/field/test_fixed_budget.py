@@ -8,9 +8,9 @@ import random
 
 import numpy as np
 import pytest
-from marks import quick
 from scipy.stats import binom, binomtest
 
+from marks import quick
 from topalpha import Search
 from topalpha.algorithms import FIELD, design, entry
 from topalpha.algorithms.field import bucb, d_ttts, fixed_budget, hyperband, isha, siri

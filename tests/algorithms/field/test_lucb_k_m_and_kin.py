@@ -7,9 +7,9 @@ import random
 
 import numpy as np
 import pytest
-from marks import quick
 from scipy.stats import binom
 
+from marks import quick
 from topalpha import Search, design, simulate
 from topalpha.algorithms import entry
 from topalpha.algorithms.field.p2_batched import batches

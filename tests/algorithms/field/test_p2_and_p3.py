@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from marks import quick
 from scipy.stats import binom
 
+from marks import quick
 from topalpha.algorithms import design, entry, kl_lucb, lucb_pp
 from topalpha.algorithms.field.finite_solvers import CANDIDATE, ExponentialGap, Rounds
 from topalpha.algorithms.field.p2 import TWO_PHASE

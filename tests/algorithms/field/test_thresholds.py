@@ -6,9 +6,9 @@ import math
 import random
 
 import pytest
-from marks import quick
 from scipy.stats import binom
 
+from marks import quick
 from topalpha.algorithms import ALGORITHMS, design, entry, prior_knowledge
 from topalpha.algorithms.field.al_q_iu import limit_estimation
 from topalpha.algorithms.field.schedules_threshold import Halving, repetitions, split

@@ -6,10 +6,11 @@ import os
 from contextlib import ExitStack
 from pathlib import Path
 
-import chromium
 import pytest
-from dashboards import Processes
 from playwright.sync_api import sync_playwright
+
+import chromium
+from dashboards import Processes
 from streaming import serving
 from viewing import Viewer
 

@@ -1,13 +1,13 @@
 """For the keyboard, for screen readers, for narrow windows, in light and in dark."""
 
 import pytest
-import searching
 from axe_playwright_python.sync_playwright import Axe
+
+import searching
 from streaming import serving
+from topalpha.storage import names, read
 from viewing import drawn, number, overflow, pump, shown, text
 from waiting import PATIENCE, until
-
-from topalpha.storage import names, read
 
 SCHEMES = ("light", "dark")
 

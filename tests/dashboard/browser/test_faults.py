@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
+
 from dashboards import Dashboard
 from streaming import PROGRESS, ROWS, fill, silence
-from viewing import drawn, number, press, pump, quicker, scripted, shown, text
-from waiting import PATIENCE, until
-
 from topalpha.dashboard import watching
 from topalpha.storage import Storage
+from viewing import drawn, number, press, pump, quicker, scripted, shown, text
+from waiting import PATIENCE, until
 
 
 @pytest.fixture(autouse=True)

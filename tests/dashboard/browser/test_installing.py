@@ -3,8 +3,9 @@
 import os
 from pathlib import Path
 
-import chromium
 import pytest
+
+import chromium
 
 
 def program(folder, name, text):

@@ -1,6 +1,7 @@
 """10,000 arms: text before charts, and what changes is shown."""
 
 import pytest
+
 from large import ARMS, Large
 from streaming import serving
 from viewing import bars, drawn, moment, number, overflow, pump, shown, text

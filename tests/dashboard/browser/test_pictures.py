@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from folders import ROOT
 
 LARGEST = 200_000

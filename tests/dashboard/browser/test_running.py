@@ -1,10 +1,9 @@
 """The page of a search that runs: it follows without being loaded again, and its buttons are obeyed."""
 
 import searching
+from topalpha.storage import Storage, read
 from viewing import bars, drawn, number, pump, shown, text
 from waiting import PATIENCE, until
-
-from topalpha.storage import Storage, read
 
 TASK = {"alpha": 0.1, "epsilon": 0.1, "delta": 0.05, "algorithm": "cc-lucb", "family": "bernoulli", "minimise": False}
 

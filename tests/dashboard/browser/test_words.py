@@ -3,12 +3,12 @@
 from math import inf
 
 import pytest
-from streaming import serving
-from viewing import bars, drawn, pump, shown, text, visible
-from waiting import until
 
 import topalpha
+from streaming import serving
 from topalpha.storage import Storage, read
+from viewing import bars, drawn, pump, shown, text, visible
+from waiting import until
 
 TASK = {"alpha": 0.1, "epsilon": 0.1, "delta": 0.05, "algorithm": "cc-lucb", "family": "normal", "minimise": False}
 PROGRESS = {"pulls": 30, "in_flight": 0, "arms": 3, "leader": 1, "mean": 0.75, "low": None, "high": None}
