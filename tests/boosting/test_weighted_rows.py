@@ -98,6 +98,7 @@ def test_every_row_is_drawn_by_its_weight():
     assert unlikely(counts[1], len(rows), 0.42)  # a control
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_draws_are_independent_of_their_place():
     """The first two of three draws, against products of weights; without the permutation they would be sorted."""

@@ -210,14 +210,14 @@ def test_list_knows_every_algorithm():
         assert words in output
 
 
-def test_demo_ends_in_a_statement():
-    results = json.loads(call("demo", "--seed", "1", "--json", "-").stdout)
-    assert results["statement"].startswith("With probability at least 0.95")
-    assert results["paper"]["pulls"] > results["pulls"]
-    process = spawn("demo", "--seed", "1")
+def test_demo_ends_in_a_statement(tmp_path):
+    process = spawn("demo", "--seed", "1", "--json", tmp_path / "demo.json")
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 0
     assert errors == ""
+    results = json.loads((tmp_path / "demo.json").read_text())
+    assert results["statement"].startswith("With probability at least 0.95")
+    assert results["paper"]["pulls"] > results["pulls"]
     for word in ("Found", "Proved", "Spent", "Compared", "Revealed"):
         assert word in output
 

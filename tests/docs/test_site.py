@@ -327,6 +327,7 @@ def test_long_formulas_may_end_a_line_in_their_midst(extensions, formula, parts)
     assert "".join(bare[1:]) == bare[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("formula", "code"), [(r"\frac12", 0), (r"\nosuch{x}", 1)])
 def test_negative_control_a_wrong_formula_fails_the_build(tmp_path, formula, code):
     (tmp_path / "index.md").write_text(f"# Title\n\n${formula}$\n", encoding="utf-8")

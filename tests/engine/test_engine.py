@@ -62,7 +62,7 @@ def option_sets():
                 entry.name,
                 options,
                 id="-".join([entry.name, *chosen]),
-                marks=[pytest.mark.slow] if "kt" in chosen else [],
+                marks=[pytest.mark.slow] if "kt" in chosen or ("overlapping" in chosen and "tight" in chosen) else [],
             )
 
 

@@ -130,6 +130,7 @@ def test_a_killed_worker_costs_time_and_nothing_else(cluster, workers, client):
     until(lambda: not client.futures and not cluster.scheduler.tasks)
 
 
+@pytest.mark.slow
 def test_failures_come_back_as_they_are(client):
     lock = threading.Lock()
     with pytest.raises(ValueError, match="pull must be a function that workers can import"):

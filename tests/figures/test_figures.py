@@ -135,7 +135,7 @@ def test_ten_thousand_arms_are_few_objects_and_show_the_widest_of_neighbours(man
 
 @pytest.mark.parametrize(
     ("family", "minimise"),
-    quick(product(["normal", "poisson", "gaussian(1.0)"], [False, True]), [("normal", False), ("poisson", True)]),
+    quick(product(["normal", "poisson", "gaussian(1.0)"], [False, True]), [("poisson", True)]),
 )
 def test_infinite_bounds_leave_the_picture_and_break_nothing(family, minimise, tmp_path):
     task = Task(0.3, 0.5, 0.2, family=family, minimise=minimise, algorithm="cc-lucb")
@@ -151,7 +151,7 @@ def test_infinite_bounds_leave_the_picture_and_break_nothing(family, minimise, t
                 assert faults(axes) == []
 
 
-@pytest.mark.parametrize("minimise", [False, True])
+@pytest.mark.parametrize("minimise", quick([False, True], [True]))
 def test_all_arms_of_a_selection_are_leaders(tmp_path, minimise):
     path = tmp_path / "several.db"
     settings = {**EASY, "algorithm": "cc-lucb-k", "options": {"k": 3}, "minimise": minimise, "storage": path}

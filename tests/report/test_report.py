@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner
 
+from marks import quick
 from topalpha import Refuted, Session, Task, resume, search, select
 from topalpha.cli import main
 from topalpha.report import html, write
@@ -584,7 +585,7 @@ def test_the_command_refuses_in_a_sentence(finished, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["link.db"]
 
 
-@pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])
+@pytest.mark.parametrize("missing", quick(["jinja2", "matplotlib"], ["matplotlib"]))
 def test_what_is_not_installed_is_named(finished, tmp_path, missing):
     path, _, _ = finished
     code = f"import sys; sys.modules[{missing!r}] = None; from topalpha.cli import main; main(prog_name='topalpha')"

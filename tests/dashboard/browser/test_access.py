@@ -99,6 +99,7 @@ def fits(page, width):
     until(lambda: overflow(page) == 0 or pump(page))
 
 
+@pytest.mark.slow
 def test_nothing_is_wider_than_the_window(view, finished, running):
     for dashboard in (finished, running):
         page = whole(view(dashboard.with_token))

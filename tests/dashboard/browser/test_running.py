@@ -1,5 +1,7 @@
 """The page of a search that runs: it follows without being loaded again, and its buttons are obeyed."""
 
+import pytest
+
 import searching
 from topalpha.storage import Storage, read
 from viewing import bars, drawn, number, pump, shown, text
@@ -66,6 +68,7 @@ def test_the_figures_are_those_of_the_file(view, serve, tmp_path):
         until(lambda: page.locator("#arms tbody tr").nth(1).locator("td").nth(2).inner_text() == "1,016" or pump(page))
 
 
+@pytest.mark.slow
 def test_minimising_turns_the_race_around(view, serve, tmp_path):
     path = tmp_path / "searches.db"
     with Storage(path) as storage:

@@ -76,6 +76,7 @@ def test_once_it_has_stopped_nobody_contests(opened, dashboard):
     assert text(page, "legend-other") == "the others"
 
 
+@pytest.mark.slow
 def test_without_bounds_none_are_drawn(opened):
     page = opened("p2")
     assert bars(page) == [[], [], []]
