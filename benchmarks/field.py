@@ -11,7 +11,7 @@ from topalpha.algorithms import ALGORITHMS, design, prior_knowledge
 from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Reservoir, TwoPoint
 from topalpha.rules.protocol import Algorithm, Entry
-from topalpha.simulation.simulating import finish, start
+from topalpha.simulation import finish, start
 
 ARMS = 150
 #: Those that draw from posteriors, test ratios or track proportions may take 30 microseconds a pull, the others 1.

@@ -13,7 +13,7 @@ from topalpha import design
 from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Beta, Conditioned, Reservoir
 from topalpha.rules.protocol import Algorithm
-from topalpha.simulation.simulating import finish, start
+from topalpha.simulation import finish, start
 
 #: The row on which speed is compared: Beta(1,1) conditioned on <= .95, as the paper's first row.
 RESERVOIR: Reservoir = Conditioned(Beta(1, 1), 0.95)

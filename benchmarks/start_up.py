@@ -14,7 +14,7 @@ FIRST_CALL = """
 import time
 begin = time.perf_counter()
 from topalpha import design
-from topalpha.simulation.simulating import start
+from topalpha.simulation import start
 from topalpha.randomness import streams
 start(design("{name}", 0.05, 0.05, 0.05)).advance(*streams(0)[1:], 0)
 print(time.perf_counter() - begin)

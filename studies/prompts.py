@@ -28,7 +28,7 @@ from topalpha import ScoreTable, Search, design  # noqa: E402
 from topalpha.execution import Calls  # noqa: E402
 from topalpha.randomness import run_seed, streams  # noqa: E402
 from topalpha.running.drive import prepare  # noqa: E402
-from topalpha.simulation.runs import start  # noqa: E402
+from topalpha.simulation import start  # noqa: E402
 from topalpha.testset.audit import Record  # noqa: E402
 from topalpha.testset.naive import Thumb, enough, fixed, race  # noqa: E402
 from topalpha.testset.replays import replays  # noqa: E402

@@ -18,8 +18,6 @@ _FIELD = (
 _AUDIT = ("cases", "cell", "judgement", "replay", "survival", "trial_cases", "trials", "worlds")
 _COMPARISON = ("cells", "configuration")
 
-_PACKAGES = ("audit", "comparison")
-
 #: The former name of each module, and where its names are now.
 FORMER: dict[str, tuple[str, ...]] = {
     "rewards": ("families.protocols",),
@@ -99,7 +97,8 @@ class FormerNames:
         package, _, name = fullname.partition(".")
         if package != "topalpha" or name not in FORMER:
             return None
-        return ModuleSpec(fullname, FormerNames, is_package=name in _PACKAGES)  # type: ignore[arg-type]
+        has_modules = any(other.startswith(f"{name}.") for other in FORMER)
+        return ModuleSpec(fullname, FormerNames, is_package=has_modules)  # type: ignore[arg-type]
 
     @staticmethod
     def create_module(spec: ModuleSpec) -> None:

@@ -47,7 +47,7 @@ def plain_sums(rewards, epsilon):
 unit_rewards = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=60)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(unit_rewards, st.sampled_from([0.01, 0.1, 0.7]), st.floats(0.05, 9.0))
 def test_bernstein_bounds_against_bisection(rewards, epsilon, threshold):
     model = bounds_for(LowVariance(), "tilt", epsilon, threshold, threshold)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from folders import ROOT
 from topalpha.algorithms import PRINCIPAL, design
 from topalpha.planner.caps import sure_cap
+from topalpha.research.audit import FALSE_ALARM, cells
 
 PAGES = [ROOT / "README.md", ROOT / "VISION.md", *(ROOT / "docs").rglob("*.md")]
 
@@ -37,3 +38,9 @@ def test_what_is_not_proved_of_the_expected_number_of_pulls_is_its_order():
         assert "bound on the *expected* number of pulls of `cc-lucb`" not in text
         assert "No bound on the expected number of pulls of `cc-lucb`" not in text
     assert "The sure cap of `cc-lucb` also bounds its *expected* number of pulls" in words(ROOT / "README.md")
+
+
+def test_the_page_on_guarantees_says_how_often_the_audit_errs():
+    """As the command prints it, for the cells of today."""
+    said = f"at most {FALSE_ALARM:g} per line, {FALSE_ALARM * len(list(cells())):.2g} in the whole audit."
+    assert said in words(ROOT / "docs" / "guarantee.md")

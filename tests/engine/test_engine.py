@@ -392,8 +392,18 @@ def test_progress_counts_every_run():
     assert calls == [1] * 23
 
 
-def test_rewards_may_come_from_another_world():
-    algorithm = design("cc-lucb", 0.2, 0.2, 0.1)
-    study = simulate(algorithm, Uniform(0.1, 0.9), runs=20, seed=0, rewards=Thirds(0.5))
+class Coin(NamedTuple):
+    """Rewards in [0, 1] that are not Bernoulli: the mean plus or minus a tenth."""
+
+    width: float
+
+    def sample(self, mean, rng):
+        return mean + self.width * (2.0 * rng.random() - 1.0)
+
+
+@pytest.mark.parametrize("world", quick([Thirds, Coin], [Thirds]))
+def test_rewards_may_come_from_another_world(world):
+    algorithm, rewards = design("cc-lucb", 0.2, 0.2, 0.1), world(0.1)
+    study = simulate(algorithm, Uniform(0.1, 0.9), runs=20, seed=0, rewards=rewards)
     assert study.errors.count == 0
     assert (study.pulls != simulate(algorithm, Uniform(0.1, 0.9), runs=20, seed=0).pulls).any()

@@ -101,7 +101,7 @@ def assert_lower(family, mean, level):
 
 @each_unlimited
 def test_bounds_against_bisection(family):
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=400, deadline=None)
     @given(means_of(family), levels)
     def holds(mean, level):
         assert_upper(family, mean, level)
@@ -149,7 +149,7 @@ def test_bounds_are_monotone_and_stay_in_range(family):
 
 @each
 def test_ceiling_is_at_least_the_later_bound(family):
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=300, deadline=None)
     @given(means_of(family), st.floats(1e-6, 10.0), st.one_of(st.floats(0.0, 1e-6), st.floats(0.0, 5.0)))
     def holds(mean, level, more):
         assume(mean <= family.highest)

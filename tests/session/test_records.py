@@ -130,7 +130,7 @@ def test_those_driven_by_hand_and_the_choice_go_on(copy):
 def test_a_report_is_made_of_each(former):
     pytest.importorskip("matplotlib")
     pytest.importorskip("jinja2")
-    for name in ("clock", "killed"):
+    for name in ("clock", "failed", "killed"):
         assert "Not verified, for no pull bears them out" in html(former, name)
 
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from topalpha.figures import labels as wording
+from topalpha.figures import labels
 from topalpha.figures.canvas import Axes, Numbers, bars, chosen, dressed, patch, sample, span
-from topalpha.figures.labels import named, of_status, proved_of_another, rewards
 from topalpha.figures.style import BLACK, END, GREEN, GREY, LEADER, LINE, PURPLE, REACH, Look
 from topalpha.standing import Source, Standing, timeline
 from topalpha.validate import require, whole
@@ -81,7 +80,7 @@ def race(
     axes.plot(x, mean, linewidth=2.0, zorder=3.0, **LEADER.line)
     handles = [
         sample(
-            f"mean of the leader (arm {last.leader} at the end){proved_of_another(last)}",
+            f"mean of the leader (arm {last.leader} at the end){labels.proved_of_another(last)}",
             linewidth=2.0,
             **LEADER.line,
         ),
@@ -89,9 +88,9 @@ def race(
     ]
     best = "lowest" if last.minimise else "highest"
     several = len(last.selection) > 1
-    label = wording.line(last).replace("their", f"the {len(last.selection):,} leaders'")
-    labels = ((line, LINE, label), (reach, REACH, f"{best} bound of any other{'' if several else ' arm'}"))
-    for values, look, label in labels:
+    label = labels.line(last).replace("their", f"the {len(last.selection):,} leaders'")
+    bounds = ((line, LINE, label), (reach, REACH, f"{best} bound of any other{'' if several else ' arm'}"))
+    for values, look, label in bounds:
         if np.isfinite(values).any():
             axes.plot(x, _finite(values), linewidth=1.6, zorder=3.2, **look.line)
             handles.append(sample(label, linewidth=1.6, **look.line))
@@ -111,8 +110,8 @@ def race(
     axes.set_ylim(low, high)
     axes.set_xlim(0.0, x[-1] * 1.03)
     axes.xaxis.get_major_formatter().set_scientific(False)
-    title = f"The race{named(last)}: {last.drawn:,} arms, {last.total:,} pulls; {of_status(last)}"
-    return dressed(axes, title, "pulls", rewards(last), handles)
+    title = f"The race{labels.named(last)}: {last.drawn:,} arms, {last.total:,} pulls; {labels.of_status(last)}"
+    return dressed(axes, title, "pulls", labels.rewards(last), handles)
 
 
 def _chosen_rivals(moments: Sequence[Standing], count: int) -> list[int]:

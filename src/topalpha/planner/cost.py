@@ -23,8 +23,7 @@ from topalpha.families.protocols import RewardModel
 from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Dirac, Reservoir, Uniform
 from topalpha.rules.protocol import Algorithm
-from topalpha.simulation import Experiment, standard_error
-from topalpha.simulation.runs import finish, start
+from topalpha.simulation import Experiment, finish, standard_error, start
 
 # A target is simulated as it is if this many runs of it fit into the budget.
 _FEWEST_RUNS = 8

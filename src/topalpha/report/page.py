@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from topalpha import __version__
-from topalpha.report import sentences as words
+from topalpha.report import sentences
 from topalpha.report.contents import as_text, clipped, gather
 from topalpha.storage.outputs import draft_of
 from topalpha.storage.plain_text import plain
@@ -48,7 +48,7 @@ def html(path: str | os.PathLike[str], name: str | None = None, *, arms: int = A
         certificate=contents.certificate,
         now=contents.now,
         pictures=pictures(contents),
-        words=words,
+        words=sentences,
         version=__version__,
     )
 
@@ -83,7 +83,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        number=number, count=count, text=as_text, share=words.share, clipped=clipped, plain=plain
+        number=number, count=count, text=as_text, share=sentences.share, clipped=clipped, plain=plain
     )
     return environment
 

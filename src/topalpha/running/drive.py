@@ -206,15 +206,13 @@ def _heard(session: Session, patience: float) -> Iterator[_Heard]:
     heard, loop = _Heard(session, patience), asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in SIGNALS}
     taken = []
-    try:
+    # asyncio's answers off the main thread, or where a loop knows no signals: Ctrl-C is then a cancellation.
+    with suppress(NotImplementedError, RuntimeError, ValueError):
         for number, (_, _, usual) in SIGNALS.items():
             # asyncio itself has a handler for Ctrl-C, which cancels the task.
             if number == signal.SIGINT or before[number] == usual:
                 loop.add_signal_handler(number, heard.note, number)
                 taken.append(number)
-        # asyncio's answer off the main thread, or where a loop knows no signals: Ctrl-C is then a cancellation.
-    except (NotImplementedError, RuntimeError, ValueError):
-        pass
     try:
         yield heard
     finally:

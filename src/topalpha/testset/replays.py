@@ -16,8 +16,7 @@ from topalpha.execution import Calls
 from topalpha.families import PassFail
 from topalpha.randomness import run_seed, streams
 from topalpha.rules.protocol import Algorithm
-from topalpha.simulation import Outcome, run_on_threads
-from topalpha.simulation.runs import start
+from topalpha.simulation import Outcome, run_on_threads, start
 from topalpha.testset.selecting import chosen_algorithm, target_alpha
 from topalpha.testset.table import ScoreTable
 from topalpha.validate import MOST_RUNS, MOST_WORKERS, require, seed_number, whole

@@ -107,7 +107,8 @@ def test_levels_as_in_the_proofs():
 
 
 # Other options of the same classes; the first of each name runs with the whole field.
-@pytest.mark.parametrize(("name", "options"), quick(VARIANTS, []))
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "options"), VARIANTS)
 def test_all_drivers_agree(name, options):
     algorithm = design(name, 0.2, 0.35, 0.1, **options)
     assert check_algorithm(algorithm, UNIT, seed=1).t > algorithm.arms

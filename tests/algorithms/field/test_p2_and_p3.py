@@ -31,8 +31,7 @@ from topalpha.rules.median_elimination import (
     uniform_pulls,
 )
 from topalpha.rules.protocol import BlockAlgorithm, History, Selector
-from topalpha.simulation import simulate
-from topalpha.simulation.simulating import finish
+from topalpha.simulation import finish, simulate
 from topalpha.testing import check_algorithm, check_design, check_parameters, interpreted
 from topalpha.theory import arms_paper, arms_tight
 

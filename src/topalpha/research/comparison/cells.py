@@ -12,8 +12,7 @@ from topalpha.randomness import run_seed, streams
 from topalpha.research.comparison.configuration import LARGEST_DESIGN, Case, Comparison, Contender
 from topalpha.reservoirs import Reservoir, parse
 from topalpha.rules.protocol import Algorithm
-from topalpha.simulation import simulate
-from topalpha.simulation.runs import finish, start
+from topalpha.simulation import finish, simulate, start
 
 #: How a cell stands: it was run; its design is too large; it does not apply to this reservoir; it was refused.
 MEASURED, TOO_LARGE, NOT_APPLICABLE, REFUSED = "measured", "formula", "does not apply", "refused"
