@@ -127,7 +127,11 @@ def test_every_driver_pauses_goes_on_and_ends(path, driver):
 def test_a_pause_changes_no_pull_and_no_decision(tmp_path):
     plain, interrupted = tmp_path / "plain.db", tmp_path / "paused.db"
     whole = search(draw, reward, **EASY, storage=plain)
-    calls, seen, timers = 0, [], []
+    calls, seen, others = 0, [], []
+
+    def go_on():
+        until(lambda: paused(interrupted))
+        post(interrupted, None, "continue")
 
     def pull(candidate, rng):
         nonlocal calls
@@ -135,12 +139,12 @@ def test_a_pause_changes_no_pull_and_no_decision(tmp_path):
         if calls in (1, 40, 90):
             time.sleep(0.41)  # so that the message is found after this very pull
             post(interrupted, None, "pause")
-            timers.append(threading.Timer(0.9, post, (interrupted, None, "continue")))
-            timers[-1].start()
+            others.append(threading.Thread(target=go_on))
+            others[-1].start()
         return reward(candidate, rng)
 
     result = search(draw, pull, **EASY, storage=interrupted, callbacks=[seen.append])
-    assert len(timers) == 3
+    assert len(others) == 3
     assert {one.pulls for one in seen if one.paused} == {1, 40, 90}
     before, after = read(plain), read(interrupted)
     for part in ("config", "status", "arms", "asks", "waits", "tells", "failures", "certificate"):

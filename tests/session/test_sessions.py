@@ -22,6 +22,7 @@ from topalpha import PullFailed, Refuted, Session, StorageError, Task, resume, s
 from topalpha.research.audit import survival
 from topalpha.research.audit.survival import WIDTHS, draw, reward, survive
 from topalpha.storage import post, read, store, writer
+from waiting import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and resource limits of POSIX")
 
@@ -428,13 +429,12 @@ def test_a_message_ends_a_search_in_a_thread_and_others_are_only_mentioned(path,
     thread = threading.Thread(target=lambda: found.append(search(draw, pull, **EASY, storage=path)))
     with caplog.at_level(logging.WARNING, "topalpha"):
         thread.start()
-        assert begun.wait(10.0)
+        assert begun.wait(PATIENCE)
         post(path, None, "faster")
-        time.sleep(0.6)
+        until(lambda: "a control message was not understood: 'faster'" in caplog.text)
         assert thread.is_alive()
-        assert "a control message was not understood: 'faster'" in caplog.text
         post(path, None, "stop")
-        thread.join(10.0)
+        thread.join(PATIENCE)
     assert [result.certificate.reason for result in found] == ["message"]
     assert verify(path) == found[0].certificate
     assert same(path, resume(path, draw, reward, **QUIET), whole), "the message was taken once"
