@@ -10,7 +10,8 @@ from speed import RESERVOIR, TARGET, spread
 from topalpha.algorithms import ALGORITHMS, design, prior_knowledge
 from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Reservoir, TwoPoint
-from topalpha.rules.protocol import Algorithm, Entry
+from topalpha.rules.protocol import Algorithm
+from topalpha.rules.registration import Entry
 from topalpha.simulation import finish, start
 
 ARMS = 150

@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 from topalpha.algorithms import DEFAULT, FIELD, PRINCIPAL
 from topalpha.cli.inputs import settable
 from topalpha.families import FAMILIES, MODELS
-from topalpha.rules.protocol import Entry
+from topalpha.rules.registration import Entry
 
 PROOF = re.compile(r"docs/(?P<page>[\w/]+\.md)(?:, (?P<sections>\w+(?: and \w+)*))?")
 BEYOND = [name for name in MODELS if name not in FAMILIES and name != "mirrored"]  # that is a family or none

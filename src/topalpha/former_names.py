@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 _FIELD = (
-    *("al_q_ik", "al_q_iu", "brackets", "bucb", "cc_lucb_k", "cc_lucb_streaming", "cc_me", "cc_threshold", "d_ttts"),
+    *("al_q_ik", "al_q_iu", "bucb", "cc_lucb_k", "cc_lucb_streaming", "cc_me", "cc_threshold", "d_ttts"),
     *("eb_tc", "finite_solvers", "fixed_budget", "glr", "hyperband", "isha", "jhr", "joint_one_phase", "kqp_1"),
     *("likelihood_toss", "lucb_k_m", "p2", "p2_batched", "p3", "pair_design", "schedules_threshold", "siri"),
     *("streaming_pool", "track_and_stop", "ttts", "ugape"),
@@ -22,7 +22,7 @@ _COMPARISON = ("cells", "configuration")
 FORMER: dict[str, tuple[str, ...]] = {
     "rewards": ("families.protocols",),
     "models": ("families.units",),
-    "core": ("rules.protocol",),
+    "core": ("rules.protocol", "rules.registration"),
     "confidence.base": ("rules.columns",),
     "tournament": ("rules.tournament",),
     "ranking": ("rules.ranking",),
@@ -32,6 +32,8 @@ FORMER: dict[str, tuple[str, ...]] = {
     "glr": ("rules.likelihood_ratio",),
     "joint": ("rules.joint_stop",),
     "algorithms.joint_claims": ("rules.joint_claims",),
+    "algorithms.lucb_pp_models": ("algorithms.lucb_pp",),
+    "algorithms.brackets": ("algorithms.field.bucb",),
     "weighted": ("rules.weighted_rows",),
     "bounds": ("confidence.tilt_bounds",),
     "evidence": ("confidence.gap_evidence",),

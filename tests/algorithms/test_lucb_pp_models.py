@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from topalpha import Search, design, search, verify
-from topalpha.algorithms.lucb_pp import LUCBPlusPlus
-from topalpha.algorithms.lucb_pp_models import ModelLUCBPlusPlus
+from topalpha.algorithms.lucb_pp import LUCBPlusPlus, ModelLUCBPlusPlus
 from topalpha.families import Bernoulli, LowVariance, Normal, PassFail
 from topalpha.planner.caps import sure_cap
 from topalpha.reservoirs import parse

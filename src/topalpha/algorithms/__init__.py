@@ -3,76 +3,55 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Any
 
 from topalpha.algorithms import cc_lucb, joint_lucb, kl_lucb, lucb_pp
-from topalpha.algorithms.field import (
-    al_q_ik,
-    al_q_iu,
-    bucb,
-    cc_lucb_k,
-    cc_lucb_streaming,
-    cc_me,
-    cc_threshold,
-    d_ttts,
-    eb_tc,
-    glr,
-    hyperband,
-    isha,
-    jhr,
-    joint_one_phase,
-    kqp_1,
-    likelihood_toss,
-    lucb_k_m,
-    p2,
-    p2_batched,
-    p3,
-    siri,
-    track_and_stop,
-    ttts,
-    ugape,
-)
 from topalpha.families import Normal
 from topalpha.families.protocols import RewardModel
-from topalpha.rules.protocol import Algorithm, Entry
-from topalpha.validate import choice, fraction, plain, positive, require
+from topalpha.rules.protocol import Algorithm
+from topalpha.rules.registration import Entry
+from topalpha.validate import choice, plain, require
 
 #: Those that say at any time what is proved: what the package recommends, and the paper's.
-PRINCIPAL: tuple[Entry, ...] = (joint_lucb.ENTRY, cc_lucb.ENTRY, lucb_pp.ENTRY, kl_lucb.ENTRY)
+PRINCIPAL: tuple[Entry, ...] = tuple(module.design.entry for module in (joint_lucb, cc_lucb, lucb_pp, kl_lucb))
 
-#: The field that they are compared with.
-FIELD: tuple[Entry, ...] = (
-    p2.ENTRY,
-    p2_batched.ENTRY,
-    p3.ENTRY,
-    lucb_k_m.ENTRY,
-    al_q_ik.ENTRY,
-    al_q_iu.ENTRY,
-    cc_me.ENTRY,
-    cc_threshold.ENTRY,
-    cc_lucb_streaming.ENTRY,
-    joint_one_phase.ENTRY,
-    likelihood_toss.ENTRY,
-    jhr.ENTRY,
-    ugape.ENTRY,
-    glr.ENTRY,
-    eb_tc.ENTRY,
-    ttts.ENTRY,
-    track_and_stop.ENTRY,
-    bucb.ENTRY,
-    siri.ENTRY,
-    isha.ENTRY,
-    hyperband.ENTRY,
-    d_ttts.ENTRY,
-    kqp_1.ENTRY,
-    cc_lucb_k.ENTRY,
+#: The field that they are compared with, by the names of their files.
+FIELD: tuple[Entry, ...] = tuple(
+    import_module(f"topalpha.algorithms.field.{file}").design.entry
+    for file in (
+        "p2",
+        "p2_batched",
+        "p3",
+        "lucb_k_m",
+        "al_q_ik",
+        "al_q_iu",
+        "cc_me",
+        "cc_threshold",
+        "cc_lucb_streaming",
+        "joint_one_phase",
+        "likelihood_toss",
+        "jhr",
+        "ugape",
+        "glr",
+        "eb_tc",
+        "ttts",
+        "track_and_stop",
+        "bucb",
+        "siri",
+        "isha",
+        "hyperband",
+        "d_ttts",
+        "kqp_1",
+        "cc_lucb_k",
+    )
 )
 
 #: Everything the command line, the tests, the audit and the docs table know about.
 ALGORITHMS = (*PRINCIPAL, *FIELD)
 
 #: What is used where no algorithm is named.
-DEFAULT = joint_lucb.ENTRY.name
+DEFAULT = joint_lucb.design.entry.name
 
 
 def default_for(family: RewardModel) -> str:
@@ -84,7 +63,7 @@ def default_for(family: RewardModel) -> str:
     >>> default_for(Bernoulli()), default_for(Normal())
     ('joint-lucb', 'cc-lucb')
     """
-    return cc_lucb.ENTRY.name if isinstance(family, Normal) else DEFAULT
+    return cc_lucb.design.entry.name if isinstance(family, Normal) else DEFAULT
 
 
 def entry(name: str) -> Entry:
@@ -133,12 +112,11 @@ def design(
     74
     """
     one = entry(name)
-    allowed = set(one.design.__kwdefaults__ or {})
     for option in options:
+        allowed = one.defaults
         require(option in allowed, f"option of {name}", f"be one of {', '.join(sorted(allowed)) or 'none'}", option)
-    target = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    made = one.design(*target, family, **plain(options))
-    check_epsilon(epsilon, made.family)
+    made = one.design(alpha, epsilon, delta, family, **plain(options))
+    check_epsilon(made.epsilon, made.family)
     return made
 
 

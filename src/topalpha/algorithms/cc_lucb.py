@@ -12,52 +12,49 @@ one-sided tilt mixtures (``bounds="tilt"``) or conjugate mixtures (``bounds="kt"
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from topalpha.confidence.levels import checked_bounds
-from topalpha.families import checked_model
 from topalpha.families.protocols import RewardModel
 from topalpha.rules.claims import rank_claims, rank_level
 from topalpha.rules.columns import EXTRA, UPPER, ConfidenceBounds
-from topalpha.rules.protocol import SUM, Claim, Entry, History, Traits
+from topalpha.rules.generic import Rounds, RunningBounds
+from topalpha.rules.protocol import SUM, Claim, Generator, History, Integers, Pair, Reals, Traits
+from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import (
-    empirical_best,
     fill_means,
     has_room,
     next_challenger,
-    query_fresh,
+    recall_leader,
     second_pull,
     settled_leader,
-    unseen,
     write_round,
 )
 from topalpha.rules.tournament import empty_tree, play, rebuild, runner_up
 from topalpha.theory import arms_constant_confidence
 from topalpha.theory.pool import arms_of_pool
-from topalpha.validate import choice, fraction, positive, whole
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from topalpha.validate import choice, fraction, whole
 
 # The one number of the state: the leader, from 1.
 _LEADER = 0
+
+#: The reward models beyond one-parameter families that have such bounds, and the kinds of bounds of those families.
+MODELS, BOUNDS = ("pass-fail", "normal", "low-variance"), {"bounds": ("tilt", "kt")}
 
 
 class Memory(NamedTuple):
     """Scratch: the leader and challenger trees, and what the bounds look up."""
 
-    ready: MutableSequence[int]
-    means: MutableSequence[float]
-    leaders: MutableSequence[int]
-    challengers: MutableSequence[int]
+    ready: Integers
+    means: Reals
+    leaders: Integers
+    challengers: Integers
     lookup: Any
 
 
-class CCLUCB(NamedTuple):
-    """Constant-confidence LUCB; build it with :func:`design`.
+class Parameters(NamedTuple):
+    """The target and its bounds.
 
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/proofs.md, D).
     ``draw_level`` is delta_A, ``upper_level`` delta_u; ``pool`` is the size of a finite list of candidates, or 0.
     """
 
@@ -71,6 +68,13 @@ class CCLUCB(NamedTuple):
     upper_level: float
     pool: int
 
+
+class CCLUCB(RunningBounds, Rounds, Parameters):
+    """Constant-confidence LUCB; build it with :func:`design`.
+
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/proofs.md, D).
+    """
+
     @property
     def traits(self) -> Traits:
         """Columns: the sum of rewards, the running bounds and what else those keep. State: the leader."""
@@ -78,13 +82,13 @@ class CCLUCB(NamedTuple):
 
     def scratch(self, arms: int) -> Memory:
         """Fresh memory: empty trees and the tables of the bounds."""
-        return Memory(
-            ready=[0],
-            means=[0.0] * arms,
-            leaders=empty_tree(arms),
-            challengers=empty_tree(arms),
-            lookup=self.confidence.tables(),
-        )
+        return Memory([0], [0.0] * arms, empty_tree(arms), empty_tree(arms), self.confidence.tables())
+
+    def prepare(self, history: History, memory: Any) -> None:
+        """Fill fresh memory from the history."""
+        fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
+        rebuild(memory.leaders, memory.means, history.pulls, history.arms)
+        rebuild(memory.challengers, history.stats[UPPER], history.pulls, history.arms)
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
         """Update N_a, the sum and the running upper bound of the arm."""
@@ -96,23 +100,23 @@ class CCLUCB(NamedTuple):
             play(memory.leaders, memory.means, history.pulls, arm)
             play(memory.challengers, history.stats[UPPER], history.pulls, arm)
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
-        """Draw n arms, pull each once; then pull leader and challenger until L_a + epsilon >= max U_b."""
-        if history.arms < self.arms:
-            return query_fresh(history.arms, self.arms, batch)
-        if memory.ready[0] == 0:
-            if unseen(history.pulls, history.arms):
-                return second_pull(history, history.stats[UPPER], self.family.capacity, batch)
-            fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
-            rebuild(memory.leaders, memory.means, history.pulls, history.arms)
-            rebuild(memory.challengers, history.stats[UPPER], history.pulls, history.arms)
-            memory.ready[0] = 1
-        if self.arms == 1:
-            return 0
+    def meanwhile(self, history: History, batch: Integers) -> int:
+        """A second pull of the best arm that has one: nearly every arm gets a second pull."""
+        return second_pull(history, history.stats[UPPER], self.family.capacity, batch)
+
+    def contenders(self, history: History, memory: Any) -> Pair:
+        """The empirical best arm, of tied ones the one that has led; and the other arm of largest U."""
         leader = settled_leader(memory.leaders[1], memory.means, history.state, _LEADER)
-        challenger = runner_up(memory.challengers, history.stats[UPPER], history.pulls, leader)
-        if self.confidence.reaches(history, memory.lookup, leader, history.stats[UPPER][challenger] - self.epsilon):
-            return 0
+        return leader, runner_up(memory.challengers, history.stats[UPPER], history.pulls, leader)
+
+    def stopping(self, history: History, memory: Any, pair: Pair) -> bool:
+        """L_a + epsilon >= max U_b."""
+        leader, challenger = pair
+        return self.confidence.reaches(history, memory.lookup, leader, history.stats[UPPER][challenger] - self.epsilon)
+
+    def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
+        """Leader and challenger."""
+        leader, challenger = pair
         unknown = history.stats[UPPER][challenger] == math.inf
         if history.in_flight > 0:
             challenger = next_challenger(history, history.stats[UPPER], leader, self.family.capacity, challenger)
@@ -122,51 +126,68 @@ class CCLUCB(NamedTuple):
         return write_round(history, leader, challenger, self.family.capacity, batch)
 
     def recommend(self, history: History, memory: Any) -> int:
-        """The leader: the empirical best arm, of tied ones the one that has led."""
-        if history.state[_LEADER] > 0.0:
-            return int(history.state[_LEADER]) - 1
-        return empirical_best(history.stats[SUM], history.pulls, history.arms)
-
-    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The arm's running lower bound, at level delta_L / n."""
-        return self.confidence.lower_now(history, memory.lookup, arm)
-
-    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The arm's running upper bound, at level delta_u."""
-        return history.stats[UPPER][arm]
+        """The leader."""
+        return recall_leader(history, _LEADER)
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
         """What is proved about the arm now, for the target's alpha and for larger ones (docs/proofs.md, D.4)."""
-        others = [history.stats[UPPER][other] for other in range(history.arms) if other != arm and history.pulls[other]]
-        others += [math.inf] * (self.arms - 1 - len(others))
-        lower = self.lower_bound(history, memory, arm)
+        others, lower = self.other_uppers(history, arm), self.lower_bound(history, memory, arm)
         return rank_claims(self.alpha, lower, others, self.draw_level, self.arms, self.pool, self.upper_level)
 
 
+def upper_level(bounds: str, delta_u: float | None) -> float:
+    """delta_u, how often an arm's upper bound may fail: .45 with tilts, .2 with conjugate mixtures unless given.
+
+    Conjugate mixtures spend half their level on the other side.
+
+    Examples
+    --------
+    >>> upper_level("tilt", None), upper_level("kt", None), upper_level("kt", 0.3)
+    (0.45, 0.2, 0.3)
+    """
+    usual = 0.2 if choice("bounds", bounds, BOUNDS["bounds"]) == "kt" else 0.45
+    return fraction("delta_u", usual if delta_u is None else delta_u)
+
+
+def parameters(target: Target, bounds: str, delta_u: float | None, draw_share: float, pool: int) -> Parameters:
+    """Levels and bounds for this target, as few arms as they allow.
+
+    Examples
+    --------
+    >>> from topalpha.families import Bernoulli
+    >>> parameters(Target(0.05, 0.05, 0.05, Bernoulli()), "tilt", None, 0.9, 0).arms
+    114
+    """
+    level = upper_level(bounds, delta_u)
+    draw_level = fraction("draw_share", draw_share) * target.delta
+    pool = whole("pool", pool, 0)
+    if pool > 0:
+        number, level = arms_of_pool(pool, target.alpha, rank_level(1, draw_level), level)
+    else:
+        number = arms_constant_confidence(target.alpha, rank_level(1, draw_level), level)
+    lower_level = (target.delta - draw_level) / number
+    confidence = checked_bounds(target.family, bounds, target.epsilon, level, lower_level, target.delta)
+    return Parameters(*target.on(number), confidence, draw_level, level, pool)
+
+
+@algorithm(
+    "cc-lucb",
+    "LUCB sampling with constant-confidence upper bounds",
+    "docs/proofs.md, D",
+    options=BOUNDS,
+    models=MODELS,
+)
 def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
-    *,
-    bounds: str = "tilt",
-    delta_u: float | None = None,
-    draw_share: float = 0.9,
-    pool: int = 0,
+    target: Target, *, bounds: str = "tilt", delta_u: float | None = None, draw_share: float = 0.9, pool: int = 0
 ) -> CCLUCB:
     """Constant-confidence LUCB.
 
     Parameters
     ----------
-    alpha, epsilon, delta
-        The target: a mean within epsilon of the top-alpha fraction, with probability at least 1 - delta.
-    family
-        The reward model, Bernoulli by default.
     bounds
         ``"tilt"``, one-sided tilt mixtures; or ``"kt"``, two-sided conjugate mixtures.
     delta_u
-        How often an arm's upper bound may fail, constant whatever delta is: .45 with tilts, .2 with conjugate mixtures,
-        which spend half their level on the other side.
+        How often an arm's upper bound may fail, constant whatever delta is; see :func:`upper_level`.
     draw_share
         delta_A / delta, the part of delta spent on drawing no good arm with a valid bound; the rest is for the
         leader's lower bound. A twentieth of delta_A pays for what can be said about larger alphas before the stop.
@@ -182,36 +203,4 @@ def design(
     >>> design(0.05, 0.05, 0.05, pool=100).arms
     85
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    kind = choice("bounds", bounds, ("tilt", "kt"))
-    level = fraction("delta_u", (0.2 if kind == "kt" else 0.45) if delta_u is None else delta_u)
-    draw_level = fraction("draw_share", draw_share) * delta
-    pool = whole("pool", pool, 0)
-    if pool > 0:
-        number, level = arms_of_pool(pool, alpha, rank_level(1, draw_level), level)
-    else:
-        number = arms_constant_confidence(alpha, rank_level(1, draw_level), level)
-    law = checked_model(family)
-    confidence = checked_bounds(law, kind, epsilon, level, (delta - draw_level) / number, delta)
-    return CCLUCB(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=number,
-        family=law,
-        confidence=confidence,
-        draw_level=draw_level,
-        upper_level=level,
-        pool=pool,
-    )
-
-
-ENTRY = Entry(
-    name="cc-lucb",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="LUCB sampling with constant-confidence upper bounds",
-    proof="docs/proofs.md, D",
-    options={"bounds": ("tilt", "kt")},
-    models=("pass-fail", "normal", "low-variance"),
-)
+    return CCLUCB(*parameters(target, bounds, delta_u, draw_share, pool))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from topalpha.algorithms.cc_lucb import CCLUCB
 from topalpha.algorithms.joint_lucb import JointLUCB
-from topalpha.algorithms.lucb_pp import LUCBPlusPlus
-from topalpha.algorithms.lucb_pp_models import ModelLUCBPlusPlus, with_bounds
+from topalpha.algorithms.lucb_pp import LUCBPlusPlus, ModelLUCBPlusPlus, with_bounds
 from topalpha.confidence.lost import LostBounds, LostEvidence
 from topalpha.families import Bernoulli, LowVariance, PassFail, describe
 from topalpha.rules.protocol import Algorithm
+from topalpha.rules.registration import Target
 from topalpha.validate import require
 
 #: Whose names a refusal lists.
@@ -36,9 +36,8 @@ def enduring(algorithm: Algorithm) -> Algorithm:
     endless = f"be again: {describe(family).partition('(')[0]} rewards have no largest and no smallest value"
     require(isinstance(family, Bernoulli | PassFail), "on_lost", endless, "worst")
     if isinstance(algorithm, LUCBPlusPlus):
-        algorithm = with_bounds(
-            algorithm.alpha, algorithm.epsilon, algorithm.delta, algorithm.arms, family, 0, bounds="kt"
-        )
+        target = Target(algorithm.alpha, algorithm.epsilon, algorithm.delta, family)
+        algorithm = with_bounds(target, algorithm.arms, 0, bounds="kt")
     if isinstance(algorithm, ModelLUCBPlusPlus):
         rounds = algorithm.rounds
         return algorithm._replace(rounds=rounds._replace(confidence=LostBounds(rounds.confidence)))

@@ -9,14 +9,13 @@ for every x at once, by the product of what the leader and the challengers say a
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from topalpha.confidence import evidence_for
-from topalpha.families import checked_model
 from topalpha.families.protocols import RewardModel
 from topalpha.rules.claims import FIRST_SHARE
 from topalpha.rules.columns import AFTER, PLACE, UPPER, JointEvidence
+from topalpha.rules.generic import Rounds
 from topalpha.rules.joint_claims import joint_claims, leader_lower
 from topalpha.rules.joint_stop import (
     LEADER,
@@ -31,21 +30,18 @@ from topalpha.rules.joint_stop import (
     register,
     update_share,
 )
-from topalpha.rules.protocol import SUM, WAIT, Claim, Entry, History, Traits
-from topalpha.rules.sampling import empirical_best, query_fresh, settled_leader, unseen
+from topalpha.rules.protocol import Claim, Generator, History, Integers, Pair, Traits
+from topalpha.rules.registration import Target, algorithm
+from topalpha.rules.sampling import recall_leader, settled_leader
 from topalpha.rules.tournament import runner_up
 from topalpha.theory import arms_joint
 from topalpha.theory.pool import arms_of_pool, log_all_fail
-from topalpha.validate import fraction, positive, require, whole
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from topalpha.validate import fraction, require, whole
 
 
-class JointLUCB(NamedTuple):
-    """LUCB with the joint certificate; build it with :func:`design`.
+class Parameters(NamedTuple):
+    """The target and what the certificate weighs.
 
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/proofs.md, E).
     ``log_draws`` is n ln c, c = 1/(1 - alpha (1 - delta_u)); ``log_leader``, ``log_challengers`` and ``log_both`` are
     ln(.95 w delta) for the three weights. ``pool`` is the size of a finite list, or 0.
     """
@@ -63,6 +59,50 @@ class JointLUCB(NamedTuple):
     log_both: float
     pool: int
 
+
+class JointRules(Rounds):
+    """The joint certificate: evidence, stop, samples and claims (docs/proofs.md, E)."""
+
+    def scratch(self, arms: int) -> Memory:
+        """Fresh memory: empty trees and the tables of the evidence."""
+        return fresh_memory(self, arms)
+
+    def prepare(self, history: History, memory: Any) -> None:
+        """Fill fresh memory from the history."""
+        recall(history, memory, history.arms)
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """Update N_a, the sum and the running upper bound of the arm."""
+        fold_reward(self, history, memory, arm, reward)
+
+    def contenders(self, history: History, memory: Any) -> Pair:
+        """The empirical best arm, of tied ones the one that has led; and the other arm of largest U."""
+        leader = settled_leader(memory.leaders[1], memory.means, history.state, LEADER)
+        return leader, runner_up(memory.challengers, history.stats[UPPER], history.pulls, leader)
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The leader."""
+        return recall_leader(history, LEADER)
+
+    def lower_bound(self: Any, history: History, memory: Any, arm: int) -> float:
+        """What the arm's own evidence proves, if it is registered."""
+        return leader_lower(self, history, memory, arm)
+
+    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
+        """The arm's running upper bound, at level delta_u."""
+        return history.stats[UPPER][arm]
+
+    def claims(self: Any, history: History, memory: Any, arm: int) -> list[Claim]:
+        """What is proved about the arm now, for the target's alpha and for larger ones (docs/proofs.md, E.6)."""
+        return joint_claims(self, history, arm)
+
+
+class JointLUCB(JointRules, Parameters):
+    """LUCB with the joint certificate; build it with :func:`design`.
+
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/proofs.md, E).
+    """
+
     @property
     def traits(self) -> Traits:
         """Columns: the sum, the running upper bound, registrations, evidence. Rewards count in the order of all pulls.
@@ -71,58 +111,32 @@ class JointLUCB(NamedTuple):
         """
         return Traits("joint-lucb", columns=AFTER + self.evidence.extra, numbers=STATE, width=1, global_order=True)
 
-    def scratch(self, arms: int) -> Memory:
-        """Fresh memory: empty trees and the tables of the evidence."""
-        return fresh_memory(self, arms)
-
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum and the running upper bound of the arm."""
-        fold_reward(self, history, memory, arm, reward)
-
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
-        """Draw n arms, pull each once; then leader or challenger, by a credit, until the certificate holds."""
-        if history.arms < self.arms:
-            return query_fresh(history.arms, self.arms, batch)
-        if memory.ready[0] == 0:
-            if unseen(history.pulls, history.arms):
-                return WAIT
-            recall(history, memory, history.arms)
-        if self.arms == 1:
-            return 0
-        leader = settled_leader(memory.leaders[1], memory.means, history.state, LEADER)
-        challenger = runner_up(memory.challengers, history.stats[UPPER], history.pulls, leader)
+    def stopping(self, history: History, memory: Any, pair: Pair) -> bool:
+        """Whether the certificate holds; it is tried now and then, once the leader is registered."""
+        leader, challenger = pair
         register(self, history, leader)
         if check_due(history):
             registered = history.stats[PLACE][leader] > 0.0
             if registered and certificate(self, history, memory, leader, challenger, self.log_draws):
-                return 0
+                return True
             update_share(self, history, memory, leader)
+        return False
+
+    def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
+        """Leader or challenger, by a credit."""
+        leader, challenger = pair
         return leader_or_challenger(self, history, memory, leader, challenger, self.log_draws, batch)
 
-    def recommend(self, history: History, memory: Any) -> int:
-        """The leader: the empirical best arm, of tied ones the one that has led."""
-        if history.state[LEADER] > 0.0:
-            return int(history.state[LEADER]) - 1
-        return empirical_best(history.stats[SUM], history.pulls, history.arms)
 
-    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
-        """What the arm's own evidence proves, if it is registered."""
-        return leader_lower(self, history, memory, arm)
-
-    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The arm's running upper bound, at level delta_u."""
-        return history.stats[UPPER][arm]
-
-    def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """What is proved about the arm now, for the target's alpha and for larger ones (docs/proofs.md, E.6)."""
-        return joint_claims(self, history, arm)
-
-
+@algorithm(
+    "joint-lucb",
+    "LUCB sampling with a joint supermartingale certificate",
+    "docs/proofs.md, E",
+    models=("pass-fail", "low-variance"),
+    joint=True,
+)
 def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
+    target: Target,
     *,
     delta_u: float = 0.65,
     leader_weight: float = 0.15,
@@ -133,10 +147,6 @@ def design(
 
     Parameters
     ----------
-    alpha, epsilon, delta
-        The target: a mean within epsilon of the top-alpha fraction, with probability at least 1 - delta.
-    family
-        The reward family, Bernoulli by default.
     delta_u
         How sure each challenger's evidence must be, on its own, to count in full: constant, whatever delta is.
     leader_weight, challenger_weight
@@ -153,40 +163,22 @@ def design(
     >>> design(0.05, 0.05, 0.05, pool=100).arms
     100
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
     delta_u = fraction("delta_u", delta_u)
     one, two = fraction("leader_weight", leader_weight), fraction("challenger_weight", challenger_weight)
     require(one + two < 1.0, "leader_weight + challenger_weight", "be less than 1", one + two)
-    share = FIRST_SHARE * delta
+    share = FIRST_SHARE * target.delta
     pool = whole("pool", pool, 0)
     if pool > 0:
-        number, delta_u = arms_of_pool(pool, alpha, two * share, delta_u)
+        number, delta_u = arms_of_pool(pool, target.alpha, two * share, delta_u)
     else:
-        number = arms_joint(alpha, share, delta_u, two)
-    law = checked_model(family)
+        number = arms_joint(target.alpha, share, delta_u, two)
     return JointLUCB(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=number,
-        family=law,
-        evidence=evidence_for(law, epsilon, -math.log(delta_u)),
+        *target.on(number),
+        evidence=evidence_for(target.family, target.epsilon, -math.log(delta_u)),
         log_delta_u=math.log(delta_u),
-        log_draws=-log_all_fail(pool, alpha, number, delta_u),
+        log_draws=-log_all_fail(pool, target.alpha, number, delta_u),
         log_leader=math.log(one * share),
         log_challengers=math.log(two * share),
         log_both=math.log((1.0 - one - two) * share),
         pool=pool,
     )
-
-
-ENTRY = Entry(
-    name="joint-lucb",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="LUCB sampling with a joint supermartingale certificate",
-    proof="docs/proofs.md, E",
-    options={},
-    models=("pass-fail", "low-variance"),
-    joint=True,
-)

@@ -12,21 +12,18 @@ horizon a few rounds ahead, and only arms whose ceiling reaches the best exact b
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from topalpha.families import checked
-from topalpha.families.protocols import RewardFamily, RewardModel
-from topalpha.rules.claims import target_claim
-from topalpha.rules.protocol import SUM, WAIT, Claim, Entry, History, Traits
-from topalpha.rules.sampling import empirical_best, fill_means, query_fresh, unseen
+from topalpha.families.protocols import RewardFamily
+from topalpha.rules.generic import Rounds, TargetClaims
+from topalpha.rules.protocol import SUM, Claim, Generator, History, Integers, Pair, Reals, Traits
+from topalpha.rules.registration import Target, algorithm
+from topalpha.rules.sampling import fill_means
 from topalpha.rules.tournament import beats, empty_tree, play, rebuild
 from topalpha.theory import arms_paper, arms_table, arms_tight, smallest_exploration_constant
 from topalpha.theory.pool import fewest
-from topalpha.validate import choice, fraction, positive, require
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from topalpha.validate import choice, positive, require
 
 # Computed bounds exceed the true ones by at most this much, relative to their size or to 1; pruning allows for it, so
 # that it never hides a tie.
@@ -38,25 +35,20 @@ _REFRESHED = 1
 class Memory(NamedTuple):
     """Scratch: caches that make a round O(log n); see :meth:`KLLUCB.scratch`."""
 
-    ready: MutableSequence[int]
-    means: MutableSequence[float]
-    leaders: MutableSequence[int]
-    bounds: MutableSequence[float]
-    rates: MutableSequence[float]
-    ceilings: MutableSequence[float]
-    unknown: MutableSequence[int]
-    challengers: MutableSequence[int]
-    stack: MutableSequence[int]
-    horizon: MutableSequence[float]
+    ready: Integers
+    means: Reals
+    leaders: Integers
+    bounds: Reals
+    rates: Reals
+    ceilings: Reals
+    unknown: Integers
+    challengers: Integers
+    stack: Integers
+    horizon: Reals
 
 
-class KLLUCB(NamedTuple):
-    """The paper's algorithm; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/proofs.md, A), if ``covered``. It is not with
-    ``arms="table"``, which spends all of delta on the draw of the arms and is there to reproduce the published table,
-    nor with a k1 below 2 zeta(gamma).
-    """
+class Parameters(NamedTuple):
+    """The target and the exploration rate; ``offset`` is ln(k1 n / delta)."""
 
     alpha: float
     epsilon: float
@@ -69,6 +61,15 @@ class KLLUCB(NamedTuple):
     least_only: bool
     overlapping_only: bool
     covered: bool
+
+
+class KLLUCB(Rounds, TargetClaims, Parameters):
+    """The paper's algorithm; build it with :func:`design`.
+
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/proofs.md, A), if ``covered``. It is not with
+    ``arms="table"``, which spends all of delta on the draw of the arms and is there to reproduce the published table,
+    nor with a k1 below 2 zeta(gamma).
+    """
 
     @property
     def traits(self) -> Traits:
@@ -132,28 +133,33 @@ class KLLUCB(NamedTuple):
             memory.unknown[0] += 1
             memory.unknown[memory.unknown[0]] = arm
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
-        """Draw n arms, pull each once; then pull leader and challenger until B(t) <= epsilon."""
-        if history.arms < self.arms:
-            return query_fresh(history.arms, self.arms, batch)
-        if memory.ready[0] == 0:
-            if unseen(history.pulls, history.arms):
-                return WAIT
-            self.prepare(history, memory)
-        if self.arms == 1:
-            return 0
+    def contenders(self, history: History, memory: Any) -> Pair:
+        """The empirical best arm, and the other arm of largest U, which ``memory.bounds`` then holds."""
         leader = memory.leaders[1]
         now = self.rate(history.t)
         if self.overlapping_only:
             self.refresh(history, memory, leader, now)
-        challenger = self.challenger(history, memory, leader, now)
-        if self.resolved(history, memory, leader, memory.bounds[challenger], now):
-            return 0
+        return leader, self.challenger(history, memory, leader, now)
+
+    def stopping(self, history: History, memory: Any, pair: Pair) -> bool:
+        """B(t) = U_b - L_a <= epsilon (label kl-lb), without inverting L_a: N_a d(p_a, U_b - epsilon) >= beta."""
+        leader, challenger = pair
+        target = memory.bounds[challenger] - self.epsilon
+        mean = memory.means[leader]
+        if target > mean:
+            return False
+        if target <= self.family.lowest:
+            return True  # no mean is lower
+        rate = self.rate_of(history, leader, self.rate(history.t))
+        return history.pulls[leader] * self.family.divergence(mean, target) >= rate
+
+    def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
+        """Leader and challenger, or the one with fewer pulls."""
+        leader, challenger = pair
         if self.least_only:
             batch[0] = leader if history.pulls[leader] <= history.pulls[challenger] else challenger
             return 1
-        batch[0] = leader
-        batch[1] = challenger
+        batch[0], batch[1] = leader, challenger
         return 2
 
     def prepare(self, history: History, memory: Any) -> None:
@@ -166,17 +172,6 @@ class KLLUCB(NamedTuple):
         rebuild(memory.leaders, memory.means, history.pulls, history.arms)
         rebuild(memory.challengers, memory.ceilings, history.pulls, history.arms)
         memory.horizon[0] = history.t
-        memory.ready[0] = 1
-
-    def resolved(self, history: History, memory: Any, leader: int, bound: float, now: float) -> bool:
-        """B(t) = U_b - L_a <= epsilon (label kl-lb), without inverting L_a: N_a d(p_a, U_b - epsilon) >= beta."""
-        target = bound - self.epsilon
-        mean = memory.means[leader]
-        if target > mean:
-            return False
-        if target <= self.family.lowest:
-            return True  # no mean is lower
-        return history.pulls[leader] * self.family.divergence(mean, target) >= self.rate_of(history, leader, now)
 
     def challenger(self, history: History, memory: Any, leader: int, now: float) -> int:
         """argmax over arms other than the leader of U_a; leaves its exact value in ``memory.bounds``."""
@@ -279,10 +274,6 @@ class KLLUCB(NamedTuple):
                 history.stats[_REFRESHED][arm] = float(history.t)
                 self.exact(history, memory, arm, -math.inf, now)  # at its new rate, so that its ceiling is right
 
-    def recommend(self, history: History, memory: Any) -> int:
-        """The empirical best arm."""
-        return empirical_best(history.stats[SUM], history.pulls, history.arms)
-
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
         """L_a(t) (label ``kl-lb``)."""
         pulls = history.pulls[arm]
@@ -296,21 +287,27 @@ class KLLUCB(NamedTuple):
         return self.family.upper(history.stats[SUM][arm] / pulls, rate / pulls)
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """What is proved about the arm now: the smallest epsilon for the target's alpha, once all arms were pulled."""
-        if not self.covered or history.arms < self.arms or unseen(history.pulls, history.arms):
-            return []
-        others = [self.upper_bound(history, memory, other) for other in range(history.arms) if other != arm]
-        return target_claim(self.alpha, self.lower_bound(history, memory, arm), others)
+        """The smallest epsilon that is proved for the target's alpha, if the proof covers this design."""
+        return super().claims(history, memory, arm) if self.covered else []
 
 
 _ARMS = {"paper": arms_paper, "tight": arms_tight, "table": arms_table}
 
 
+@algorithm(
+    "kl-lucb",
+    "Aziz, Anderton, Kaufmann, Aslam (ALT 2018), Algorithm 2",
+    "docs/proofs.md, A",
+    options={
+        "clock": ("t", "N"),
+        "arms": tuple(_ARMS),
+        "pull": ("both", "least"),
+        "refresh": ("all", "overlapping"),
+    },
+    family=checked,
+)
 def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
+    target: Target,
     *,
     gamma: float = 1.1,
     k1: float | None = None,
@@ -324,10 +321,6 @@ def design(
 
     Parameters
     ----------
-    alpha, epsilon, delta
-        The target: a mean within epsilon of the top-alpha fraction, with probability at least 1 - delta.
-    family
-        The reward family, Bernoulli by default.
     gamma, k1
         Constants of the exploration rate; k1 is 2(1 + 1/(gamma - 1)) unless given, and below 2 zeta(gamma) nothing is
         guaranteed.
@@ -350,7 +343,6 @@ def design(
     >>> design(0.05, 0.05, 0.05, arms="table").arms
     60
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
     gamma = positive("gamma", gamma)
     require(gamma > 1.0, "gamma", "exceed 1", gamma)
     constant = 2.0 * (1.0 + 1.0 / (gamma - 1.0)) if k1 is None else positive("k1", k1)  # E1
@@ -359,32 +351,13 @@ def design(
     least_only = choice("pull", pull, ("both", "least")) == "least"
     overlapping_only = choice("refresh", refresh, ("all", "overlapping")) == "overlapping"
     require(not (own_clock and overlapping_only), "refresh", "be 'all' with clock 'N'", refresh)
-    number = fewest(_ARMS[choice("arms", arms, _ARMS)](alpha, delta), pool)
+    number = fewest(_ARMS[choice("arms", arms, _ARMS)](target.alpha, target.delta), pool)
     return KLLUCB(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=number,
-        family=checked(family),
+        *target.on(number),
         gamma=gamma,
-        offset=math.log(constant * number / delta),
+        offset=math.log(constant * number / target.delta),
         own_clock=own_clock,
         least_only=least_only,
         overlapping_only=overlapping_only,
         covered=enough and arms != "table",
     )
-
-
-ENTRY = Entry(
-    name="kl-lucb",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="Aziz, Anderton, Kaufmann, Aslam (ALT 2018), Algorithm 2",
-    proof="docs/proofs.md, A",
-    options={
-        "clock": ("t", "N"),
-        "arms": ("paper", "tight", "table"),
-        "pull": ("both", "least"),
-        "refresh": ("all", "overlapping"),
-    },
-)

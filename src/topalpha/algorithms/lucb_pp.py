@@ -5,46 +5,41 @@ no union bound. Lower bounds must hold for every arm that could be returned. Wit
 delta/4 for the best arm's upper bound and delta/4 for the lower bounds, the run is (alpha, epsilon, delta)-correct
 for every reservoir and any sampling rule, even with dependent rewards across arms (docs/proofs.md, B).
 
-Bounds are two-sided conjugate mixtures: N d(p, mu) <= ln(1/level) + R(S, N), R the family's redundancy. Models that
-have none (normal, low-variance, pass-fail) bring the bounds that they have for cc-lucb: see ``lucb_pp_models``.
+Bounds are two-sided conjugate mixtures. Theorem B does not say where bounds come from: reward models without such
+mixtures (normal, low-variance, pass-fail) bring the bounds that they have for cc-lucb, in rounds of cc-lucb (B.3).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from topalpha.algorithms.lucb_pp_models import ModelLUCBPlusPlus, with_bounds
-from topalpha.families import checked_model
+from topalpha.algorithms import cc_lucb
+from topalpha.confidence.levels import checked_bounds
 from topalpha.families.protocols import ENDLESS, RewardFamily, RewardModel
-from topalpha.rules.claims import target_claim
-from topalpha.rules.protocol import SUM, WAIT, Claim, Entry, History, Traits
-from topalpha.rules.sampling import empirical_best, fill_means, next_challenger, query_fresh, unseen, write_round
+from topalpha.rules.columns import EXTRA, ConfidenceBounds
+from topalpha.rules.generic import MixtureBounds, Rounds, TargetClaims
+from topalpha.rules.protocol import SUM, Generator, History, Integers, Pair, Reals, Traits
+from topalpha.rules.registration import Target, algorithm
+from topalpha.rules.sampling import fill_means, next_challenger, write_round
 from topalpha.rules.tournament import empty_tree, play, rebuild, runner_up
 from topalpha.theory import arms_tight
 from topalpha.theory.pool import fewest
-from topalpha.validate import fraction, positive, require
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from topalpha.validate import require
 
 
 class Memory(NamedTuple):
     """Scratch: empirical means, upper bounds, and their trees."""
 
-    ready: MutableSequence[int]
-    means: MutableSequence[float]
-    leaders: MutableSequence[int]
-    uppers: MutableSequence[float]
-    challengers: MutableSequence[int]
+    ready: Integers
+    means: Reals
+    leaders: Integers
+    uppers: Reals
+    challengers: Integers
 
 
-class LUCBPlusPlus(NamedTuple):
-    """LUCB with asymmetric levels; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/proofs.md, B).
-    """
+class Parameters(NamedTuple):
+    """The target, and ln(1/level) of the upper and of the lower bounds."""
 
     alpha: float
     epsilon: float
@@ -54,24 +49,26 @@ class LUCBPlusPlus(NamedTuple):
     upper_threshold: float
     lower_threshold: float
 
-    @property
-    def traits(self) -> Traits:
-        """The sum of rewards alone; rewards may depend on each other across arms."""
-        return Traits("lucb++", columns=1, width=2, independent=False)
+
+class LUCBPlusPlus(Rounds, MixtureBounds, TargetClaims, Parameters):
+    """LUCB with asymmetric levels, U_a at delta/4 and L_a at delta/(4n); build it with :func:`design`.
+
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/proofs.md, B).
+    """
+
+    traits = Traits("lucb++", columns=1, width=2, independent=False)
 
     def scratch(self, arms: int) -> Memory:
         """Fresh memory: nothing known yet."""
-        return Memory(
-            ready=[0],
-            means=[0.0] * arms,
-            leaders=empty_tree(arms),
-            uppers=[0.0] * arms,
-            challengers=empty_tree(arms),
-        )
+        return Memory([0], [0.0] * arms, empty_tree(arms), [0.0] * arms, empty_tree(arms))
 
-    def mixture_upper(self, total: float, pulls: int) -> float:
-        """U_a at level delta/4."""
-        return self.family.upper(total / pulls, (self.upper_threshold + self.family.redundancy(total, pulls)) / pulls)
+    def prepare(self, history: History, memory: Any) -> None:
+        """Fill fresh memory from the history."""
+        fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
+        for arm in range(history.arms):
+            memory.uppers[arm] = self.mixture_upper(history.stats[SUM][arm], history.pulls[arm])
+        rebuild(memory.leaders, memory.means, history.pulls, history.arms)
+        rebuild(memory.challengers, memory.uppers, history.pulls, history.arms)
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
         """Update N_a, the sum, and what follows from them."""
@@ -84,60 +81,106 @@ class LUCBPlusPlus(NamedTuple):
             play(memory.leaders, memory.means, history.pulls, arm)
             play(memory.challengers, memory.uppers, history.pulls, arm)
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
-        """Draw n arms, pull each once; then pull leader and challenger until U_b - L_a <= epsilon."""
-        if history.arms < self.arms:
-            return query_fresh(history.arms, self.arms, batch)
-        if memory.ready[0] == 0:
-            if unseen(history.pulls, history.arms):
-                return WAIT
-            fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
-            for arm in range(history.arms):
-                memory.uppers[arm] = self.mixture_upper(history.stats[SUM][arm], history.pulls[arm])
-            rebuild(memory.leaders, memory.means, history.pulls, history.arms)
-            rebuild(memory.challengers, memory.uppers, history.pulls, history.arms)
-            memory.ready[0] = 1
-        if self.arms == 1:
-            return 0
+    def contenders(self, history: History, memory: Any) -> Pair:
+        """The empirical best arm, and the other arm of largest U."""
         leader = memory.leaders[1]
-        challenger = runner_up(memory.challengers, memory.uppers, history.pulls, leader)
+        return leader, runner_up(memory.challengers, memory.uppers, history.pulls, leader)
+
+    def stopping(self, history: History, memory: Any, pair: Pair) -> bool:
+        """U_b - L_a <= epsilon, without inverting L_a."""
+        leader, challenger = pair
         target = memory.uppers[challenger] - self.epsilon
         if target <= self.family.lowest:
-            return 0  # no mean is lower
-        if target <= memory.means[leader]:
-            pulls = history.pulls[leader]
-            threshold = self.lower_threshold + self.family.redundancy(history.stats[SUM][leader], pulls)
-            # L_a >= U_b - epsilon, without inverting L_a
-            if pulls * self.family.divergence(memory.means[leader], target) >= threshold:
-                return 0
+            return True  # no mean is lower
+        if target > memory.means[leader]:
+            return False
+        pulls = history.pulls[leader]
+        threshold = self.lower_threshold + self.family.redundancy(history.stats[SUM][leader], pulls)
+        return pulls * self.family.divergence(memory.means[leader], target) >= threshold
+
+    def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
+        """Leader and challenger."""
+        leader, challenger = pair
         if history.in_flight > 0:
             challenger = next_challenger(history, memory.uppers, leader, ENDLESS, challenger)
         return write_round(history, leader, challenger, ENDLESS, batch)
 
+
+class ModelParameters(NamedTuple):
+    """The target, and cc-lucb with the levels of lucb++."""
+
+    alpha: float
+    epsilon: float
+    delta: float
+    arms: int
+    family: RewardModel
+    rounds: cc_lucb.CCLUCB
+
+
+class ModelLUCBPlusPlus(TargetClaims, ModelParameters):
+    """LUCB with asymmetric levels for any model that has bounds, in rounds of cc-lucb; :func:`design` builds it.
+
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir, also with dependent rewards across arms
+    (docs/proofs.md, B.3).
+    """
+
+    @property
+    def confidence(self) -> ConfidenceBounds:
+        """The bounds, at the levels delta/4 and delta/(4n)."""
+        return self.rounds.confidence
+
+    @property
+    def traits(self) -> Traits:
+        """Columns and state of the rounds; rewards may depend on each other across arms."""
+        return Traits("lucb++", columns=EXTRA + self.rounds.confidence.extra, numbers=1, width=2, independent=False)
+
+    def scratch(self, arms: int) -> cc_lucb.Memory:
+        """Fresh memory."""
+        return self.rounds.scratch(arms)
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """As cc-lucb."""
+        self.rounds.observe(history, memory, arm, reward)
+
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
+        """As cc-lucb."""
+        return self.rounds.plan(history, memory, rng, batch)
+
     def recommend(self, history: History, memory: Any) -> int:
-        """The empirical best arm."""
-        return empirical_best(history.stats[SUM], history.pulls, history.arms)
+        """The leader."""
+        return self.rounds.recommend(history, memory)
 
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
-        """L_a at level delta/(4n)."""
-        total, pulls = history.stats[SUM][arm], history.pulls[arm]
-        return self.family.lower(total / pulls, (self.lower_threshold + self.family.redundancy(total, pulls)) / pulls)
+        """The arm's running lower bound, at level delta/(4n)."""
+        return self.rounds.lower_bound(history, memory, arm)
 
     def upper_bound(self, history: History, memory: Any, arm: int) -> float:
-        """U_a at level delta/4."""
-        return self.mixture_upper(history.stats[SUM][arm], history.pulls[arm])
-
-    def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """What is proved about the arm now: the smallest epsilon for the target's alpha, once all arms were pulled."""
-        if history.arms < self.arms or unseen(history.pulls, history.arms):
-            return []
-        others = [self.upper_bound(history, memory, other) for other in range(history.arms) if other != arm]
-        return target_claim(self.alpha, self.lower_bound(history, memory, arm), others)
+        """The arm's running upper bound, at level delta/4."""
+        return self.rounds.upper_bound(history, memory, arm)
 
 
-def design(
-    alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, *, pool: int = 0
-) -> LUCBPlusPlus | ModelLUCBPlusPlus:
+def with_bounds(target: Target, arms: int, pool: int, bounds: str = "tilt") -> ModelLUCBPlusPlus:
+    """LUCB++ on ``arms`` arms with bounds of the reward model; one-parameter families have two kinds of ``bounds``.
+
+    Examples
+    --------
+    >>> from topalpha.families import Normal
+    >>> with_bounds(Target(0.05, 0.05, 0.05, Normal()), 72, 0).traits.independent
+    False
+    """
+    upper, lower = 0.25 * target.delta, 0.25 * target.delta / arms
+    confidence = checked_bounds(target.family, bounds, target.epsilon, upper, lower, target.delta)
+    rounds = cc_lucb.CCLUCB(*target.on(arms), confidence, draw_level=0.5 * target.delta, upper_level=upper, pool=pool)
+    return ModelLUCBPlusPlus(*target.on(arms), rounds)
+
+
+@algorithm(
+    "lucb++",
+    "Simchowitz, Jamieson, Recht (COLT 2017), LUCB++",
+    "docs/proofs.md, B",
+    models=cc_lucb.MODELS,
+)
+def design(target: Target, *, pool: int = 0) -> LUCBPlusPlus | ModelLUCBPlusPlus:
     """LUCB++ on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on the whole of a finite list of ``pool`` candidates.
 
     Examples
@@ -148,30 +191,9 @@ def design(
     >>> type(design(0.05, 0.05, 0.05, Normal())).__name__
     'ModelLUCBPlusPlus'
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    number = fewest(arms_tight(alpha, delta), pool)
-    law = checked_model(family)
-    if not isinstance(law, RewardFamily):
-        return with_bounds(alpha, epsilon, delta, number, law, pool)
-    lower_threshold = math.log(4.0 * number / delta)
-    require(lower_threshold <= law.largest_threshold, "delta", "not be so small for this family", delta)
-    return LUCBPlusPlus(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=number,
-        family=law,
-        upper_threshold=math.log(4.0 / delta),
-        lower_threshold=lower_threshold,
-    )
-
-
-ENTRY = Entry(
-    name="lucb++",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="Simchowitz, Jamieson, Recht (COLT 2017), LUCB++",
-    proof="docs/proofs.md, B",
-    options={},
-    models=("pass-fail", "normal", "low-variance"),
-)
+    number = fewest(arms_tight(target.alpha, target.delta), pool)
+    if not isinstance(target.family, RewardFamily):
+        return with_bounds(target, number, pool)
+    lower = math.log(4.0 * number / target.delta)
+    require(lower <= target.family.largest_threshold, "delta", "not be so small for this family", target.delta)
+    return LUCBPlusPlus(*target.on(number), upper_threshold=math.log(4.0 / target.delta), lower_threshold=lower)

@@ -122,7 +122,7 @@ class Task:
         options = dict(self.options)
         if self.pool > 0:
             options["pool"] = self.pool
-            finite = "pool" in (entry(self.algorithm).design.__kwdefaults__ or {})
+            finite = "pool" in entry(self.algorithm).defaults
             require(finite, "draw", f"be a function for {self.algorithm}, which has no proof for a list", self.pool)
         if entry(self.algorithm).knowledge is not None:
             plain = self.model.factor == 1.0 and self.model.offset == 0.0

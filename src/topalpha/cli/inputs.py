@@ -28,7 +28,8 @@ from topalpha.validate import (
 if TYPE_CHECKING:
     from topalpha.families.protocols import RewardModel
     from topalpha.reservoirs import Reservoir
-    from topalpha.rules.protocol import Algorithm, Entry
+    from topalpha.rules.protocol import Algorithm
+    from topalpha.rules.registration import Entry
 
     ParameterType = click.ParamType[Any]
 else:
@@ -224,7 +225,7 @@ def settable(one: Entry) -> dict[str, Any]:
     >>> list(settable(entry("cc-lucb")))
     ['bounds', 'delta_u', 'draw_share']
     """
-    return {name: value for name, value in (one.design.__kwdefaults__ or {}).items() if name != "pool"}
+    return {name: value for name, value in one.defaults.items() if name != "pool"}
 
 
 def read_options(one: Entry, texts: Sequence[str]) -> dict[str, Any]:

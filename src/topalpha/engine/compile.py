@@ -85,7 +85,8 @@ def parameter_classes(parameters: Any) -> list[type]:
 
 def _register_classes(classes: list[type]) -> None:
     for cls in classes:
-        for name, member in vars(cls).items():
+        for name in dir(cls):
+            member = inspect.getattr_static(cls, name)
             if isinstance(member, FunctionType) and not name.startswith("_"):
                 _register_method(name, member)
             if isinstance(member, property) and name not in _registered_properties:

@@ -13,12 +13,12 @@ from topalpha.rules.protocol import (
     Certifier,
     Claim,
     Conditional,
-    Entry,
     History,
     Refuting,
     Selector,
     Traits,
 )
+from topalpha.rules.registration import Entry, Target, algorithm
 from topalpha.rules.sampling import (
     empirical_best,
     fill_means,
@@ -47,7 +47,9 @@ __all__ = [
     "History",
     "Refuting",
     "Selector",
+    "Target",
     "Traits",
+    "algorithm",
     "empirical_best",
     "fill_means",
     "has_room",

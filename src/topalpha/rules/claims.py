@@ -27,6 +27,19 @@ def target_claim(alpha: float, lower: float, others: Sequence[float]) -> list[Cl
     return [Claim(alpha, epsilon)] if epsilon < math.inf else []
 
 
+def rank_claim(alpha: float, lower: float, others: Sequence[float], rank: int) -> list[Claim]:
+    """The claim where all but ``rank`` - 1 of the other arms must be at most epsilon above the arm.
+
+    Examples
+    --------
+    >>> rank_claim(0.05, 0.5, [0.25, 1.0, 0.75], 2)
+    [Claim(alpha=0.05, epsilon=0.25)]
+    """
+    above = sorted(others, reverse=True)[rank - 1 :]
+    distance = above[0] - lower if above else 0.0
+    return [Claim(alpha, max(0.0, distance))] if distance < math.inf else []
+
+
 def rank_level(rank: int, level: float) -> float:
     """d_r of Theorem D': .95 of the level for the first rank, the rest shared out by 1/(r (r+1)).
 

@@ -8,12 +8,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import MutableSequence, Sequence
+from typing import Any, NamedTuple
 
-from topalpha.rules.protocol import SUM, WAIT, History
+from topalpha.rules.protocol import SUM, WAIT, History, Integers
 
 #: Columns beside the sum of rewards: whether the arm is in the set, and its rewards and pulls of the present round.
 #: Further columns start at ``FURTHER``.
 ALIVE, ROUND_SUM, ROUND_PULLS, FURTHER = 1, 2, 3, 4
+
+#: Sums of rewards are exact, and numbers of pulls whole, below this.
+EXACT = 2.0**53
+
+
+class SortingRoom(NamedTuple):
+    """Scratch: room to sort arms in."""
+
+    order: Integers
+
+
+class Blocks:
+    """Rewards come in blocks and count in the present round; arms join the set with their first block."""
+
+    def scratch(self, arms: int) -> SortingRoom:
+        """Fresh memory."""
+        return SortingRoom([0] * max(arms, 1))
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """A block of one."""
+        self.observe_block(history, memory, arm, 1, reward)
+
+    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
+        """Count a block of rewards."""
+        fold_block(history, arm, count, total)
 
 
 def fold_block(history: History, arm: int, count: int, total: float) -> None:

@@ -8,13 +8,21 @@ methods use only scalars, ``len`` and indexing; :class:`topalpha.Search` interpr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableSequence, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from collections.abc import MutableSequence, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from topalpha.families.protocols import RewardModel
 
 if TYPE_CHECKING:
-    from numpy.random import Generator
+    from numpy.random import Generator as Generator
+else:
+    Generator = Any  # rules name it in annotations only, and load no NumPy for it
+
+#: Lists, or arrays in compiled code.
+Integers: TypeAlias = MutableSequence[int]
+Reals: TypeAlias = MutableSequence[float]
+#: An arm and its rival.
+Pair: TypeAlias = tuple[int, int]
 
 #: Column of ``History.stats`` that holds the sum of an arm's rewards, in every algorithm.
 SUM = 0
@@ -56,9 +64,9 @@ class History(NamedTuple):
 
     t: int
     arms: int
-    pulls: MutableSequence[int]
-    stats: Sequence[MutableSequence[float]]
-    state: MutableSequence[float]
+    pulls: Integers
+    stats: Sequence[Reals]
+    state: Reals
     pending: Sequence[int] = ()
     in_flight: int = 0
     early: Sequence[int] = ()
@@ -161,7 +169,7 @@ class Algorithm(Protocol):
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
         """Fold one reward of ``arm`` into ``history`` (and into ``memory``, where it helps the next plan)."""
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Sampling and stopping rule: write the arms to pull next into ``batch``, return how many; 0 means stop.
 
         Index ``history.arms`` asks for one fresh arm, ``history.arms + 1`` for a second one, and so on. It may be
@@ -224,42 +232,3 @@ class Selector(Algorithm, Protocol):
 
     def selection(self, history: History, memory: Any) -> list[int]:
         """The arms to return; on the host only."""
-
-
-class Entry(NamedTuple):
-    """How an algorithm is found by name: what the command line, the tests and the docs table are generated from.
-
-    Parameters
-    ----------
-    name, design, reference
-        Its name, what makes it for a target, and where it comes from.
-    guarantee
-        One machine-readable word: ``fixed-confidence``, ``fixed-budget`` or ``none``.
-    proof
-        Where the guarantee is proved; empty if there is none.
-    options
-        Each textual option of ``design`` with its choices, the default first.
-    rewards
-        ``any`` one-parameter family, or ``unit``: only rewards between 0 and 1.
-    models
-        The reward models beyond those families that it takes, of ``pass-fail``, ``normal`` and ``low-variance``.
-    knowledge
-        What must be known about the reservoir beforehand: a function of reservoir, alpha and epsilon that gives those
-        options of ``design``, or raises ``ValueError`` where the algorithm has nothing to say about such a reservoir.
-    budgeted
-        Whether it ends when an explicit ``budget`` of pulls, an option of ``design``, is spent.
-    joint
-        Whether it weighs the evidence of all arms together, and so may stop while some upper bound is over the line.
-    """
-
-    name: str
-    design: Callable[..., Algorithm]
-    guarantee: str
-    reference: str
-    proof: str
-    options: Mapping[str, tuple[str, ...]]
-    rewards: str = "any"
-    models: tuple[str, ...] = ()
-    knowledge: Callable[[Any, float, float], dict[str, Any]] | None = None
-    budgeted: bool = False
-    joint: bool = False

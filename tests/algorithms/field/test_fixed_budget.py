@@ -14,7 +14,7 @@ from marks import quick
 from topalpha import Search
 from topalpha.algorithms import FIELD, design, entry
 from topalpha.algorithms.field import bucb, d_ttts, fixed_budget, hyperband, isha, siri
-from topalpha.algorithms.field.brackets import arms_drawn, bracket_alpha
+from topalpha.algorithms.field.bucb import arms_drawn, bracket_alpha
 from topalpha.families import Bernoulli, Gaussian
 from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Beta, Conditioned, Dirac, TwoPoint, Uniform

@@ -71,7 +71,7 @@ def test_they_are_registered_with_their_guarantee(name):
     for family in (Gaussian(0.5), PassFail(100)):
         with pytest.raises(ValueError, match="family must be bernoulli, which covers"):
             design(name, 0.1, 0.1, 0.1, family, **needed(name))
-    with pytest.raises(ValueError, match="epsilon must be so large"):
+    with pytest.raises(ValueError, match="epsilon must be large enough"):
         design(name, 0.1, 1e-9, 0.1, **needed(name))
 
 

@@ -9,43 +9,35 @@ measure it. Then run al-q-ik with that limit, alpha/2 and 4/5 epsilon. Each half
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from topalpha.algorithms.field.finite_solvers import target
+from topalpha.algorithms.field.finite_solvers import affordable, computable
 from topalpha.algorithms.field.schedules_threshold import (
     ACCEPTED,
     FIRST,
     NUMBERS,
     ROUND,
     WIDTH,
+    Accepting,
     Halving,
-    Memory,
     Repetitions,
-    accepted_arms,
-    affordable,
     expected_repetitions,
     repetitions,
-    room,
     split,
 )
 from topalpha.families import Bernoulli, unit_rewards
-from topalpha.families.protocols import RewardModel
 from topalpha.rules.elimination import (
-    ALIVE,
-    ROUND_PULLS,
     ROUND_SUM,
+    fold_block,
     keep_best,
     new_round,
     next_blocks,
     round_mean,
     survivor,
 )
-from topalpha.rules.protocol import SUM, Entry, History, Traits
+from topalpha.rules.protocol import Generator, History, Integers, Traits
+from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import whole
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 # Further numbers of the state: the phase, and the limit once it is estimated.
 _PHASE, _LIMIT = NUMBERS, NUMBERS + 1
@@ -66,7 +58,7 @@ class LimitEstimation(NamedTuple):
     measure_pulls: int
     margin: float
 
-    def next_estimate(self, history: History, order: MutableSequence[int], batch: Any) -> int:
+    def next_estimate(self, history: History, order: Integers, batch: Any) -> int:
         """The next blocks of pulls, WAIT, or 0 once the limit is known."""
         state = history.state
         while state[_PHASE] != _SEARCH:
@@ -102,12 +94,8 @@ class LimitEstimation(NamedTuple):
         return best + worst + self.measure_pulls
 
 
-class ALQIU(NamedTuple):
-    """Unknown threshold; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/threshold.md, 3). ``arms`` is the number
-    of arms that the limit is estimated from.
-    """
+class Parameters(NamedTuple):
+    """The target, the limit, and the repetitions; ``arms`` is the number of arms that the limit is estimated from."""
 
     alpha: float
     epsilon: float
@@ -117,42 +105,28 @@ class ALQIU(NamedTuple):
     estimation: LimitEstimation
     tries: Repetitions
 
-    @property
-    def traits(self) -> Traits:
-        """Columns of elimination and a mark on accepted arms; state of the repetitions, the phase and the limit."""
-        return Traits("al-q-iu", columns=ACCEPTED + 1, numbers=NUMBERS + 2, width=WIDTH, blocks=True)
 
-    def scratch(self, arms: int) -> Memory:
-        """Fresh memory."""
-        return room(arms)
+class ALQIU(Accepting, Parameters):
+    """Unknown threshold; build it with :func:`design`.
 
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """A block of one."""
-        self.observe_block(history, memory, arm, 1, reward)
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/threshold.md, 3).
+    """
+
+    traits = Traits("al-q-iu", columns=ACCEPTED + 1, numbers=NUMBERS + 2, width=WIDTH, blocks=True)
 
     def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
         """Count a block of rewards; where the worst arm is sought, a reward counts as 1 less itself in the round."""
-        if history.pulls[arm] == 0:
-            history.stats[ALIVE][arm] = 1.0
-        history.pulls[arm] += count
-        history.stats[SUM][arm] += total
-        history.stats[ROUND_SUM][arm] += count - total if history.state[_PHASE] == _WORST else total
-        history.stats[ROUND_PULLS][arm] += count
+        before = history.stats[ROUND_SUM][arm]
+        fold_block(history, arm, count, total)
+        if history.state[_PHASE] == _WORST:
+            history.stats[ROUND_SUM][arm] = before + (count - total)
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Estimate the limit; then repetitions against it, until k arms are accepted."""
         written = self.estimation.next_estimate(history, memory.order, batch)
         if written != 0:
             return written
         return self.tries.next_test(history, memory.order, history.state[_LIMIT], batch)
-
-    def recommend(self, history: History, memory: Any) -> int:
-        """The first arm that was accepted; before there is one, the empirical best."""
-        return self.tries.accepted_first(history)
-
-    def selection(self, history: History, memory: Any) -> list[int]:
-        """The accepted arms, k of them at the stop."""
-        return accepted_arms(history, self.recommend(history, memory))
 
     def design_pulls(self) -> float:
         """The pulls of the estimation plus those expected after it, at most, where it is right (1 - delta/2)."""
@@ -184,38 +158,24 @@ def limit_estimation(alpha: float, epsilon: float, delta: float) -> LimitEstimat
     )
 
 
-def design(alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, *, k: int = 1) -> ALQIU:
+@algorithm(
+    "al-q-iu",
+    "Ren, Liu, Shroff (AISTATS 2019), AL-Q-IU: unknown threshold",
+    "docs/field/threshold.md, 3",
+    family=unit_rewards,
+)
+def design(target: Target, *, k: int = 1) -> ALQIU:
     """AL-Q-IU; k is how many arms to return, all of them right with probability at least 1 - delta.
 
     Examples
     --------
-    >>> algorithm = design(0.1, 0.1, 0.1)
-    >>> algorithm.arms, f"{algorithm.design_pulls():.3g}"
+    >>> made = design(0.1, 0.1, 0.1)
+    >>> made.arms, f"{made.design_pulls():.3g}"
     (1474, '1.46e+10')
     """
-    alpha, epsilon, delta = target(alpha, epsilon, delta)
-    law = unit_rewards(family)
-    estimation = limit_estimation(alpha, 0.2 * epsilon, 0.5 * delta)
-    tries = repetitions(0.5 * alpha, 0.8 * epsilon, 0.5 * delta, whole("k", k))
-    made = ALQIU(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=estimation.drawn,
-        family=law,
-        estimation=estimation,
-        tries=tries,
-    )
-    affordable(made.design_pulls(), epsilon)
+    computable(target)
+    estimation = limit_estimation(target.alpha, 0.2 * target.epsilon, 0.5 * target.delta)
+    tries = repetitions(0.5 * target.alpha, 0.8 * target.epsilon, 0.5 * target.delta, whole("k", k))
+    made = ALQIU(*target.on(estimation.drawn), estimation, tries)
+    affordable(target, made.design_pulls())
     return made
-
-
-ENTRY = Entry(
-    name="al-q-iu",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="Ren, Liu, Shroff (AISTATS 2019), AL-Q-IU: unknown threshold",
-    proof="docs/field/threshold.md, 3",
-    options={},
-    rewards="unit",
-)

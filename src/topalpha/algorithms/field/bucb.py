@@ -12,20 +12,16 @@ conjugate mixtures: N d(p, mu) <= ln(1/level) + R(S, N), R the family's redundan
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from topalpha.algorithms.field.brackets import arms_drawn, bracket_alpha, brackets_opened
 from topalpha.algorithms.field.fixed_budget import checked_budget
 from topalpha.families import checked
-from topalpha.families.protocols import RewardFamily, RewardModel
-from topalpha.rules.protocol import SUM, WAIT, Claim, Entry, History, Traits
+from topalpha.families.protocols import RewardFamily
+from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Reals, Traits
+from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.tournament import beats, play
-from topalpha.validate import fraction, positive, require
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from topalpha.validate import fraction, require
 
 # Places in the clock: the pull it stands at, brackets open, whose turn it is, arms drawn (by this pull, too).
 _PULL, _OPEN, _TURN, _DRAWN = 0, 1, 2, 3
@@ -37,21 +33,18 @@ class Memory(NamedTuple):
     The arms of bracket r have the slots from 2^r to 2^(r+1) - 1, so each bracket is one branch of the tree.
     """
 
-    ready: MutableSequence[int]
-    clock: MutableSequence[int]
-    filled: MutableSequence[int]
-    slot_of: MutableSequence[int]
-    arm_at: MutableSequence[int]
-    uppers: MutableSequence[float]
-    counts: MutableSequence[int]
-    tree: MutableSequence[int]
+    ready: Integers
+    clock: Integers
+    filled: Integers
+    slot_of: Integers
+    arm_at: Integers
+    uppers: Reals
+    counts: Integers
+    tree: Integers
 
 
-class BracketingUCB(NamedTuple):
-    """Upper confidence bounds in brackets; build it with :func:`design`.
-
-    Guarantee: none at the end of the budget; :meth:`claims` says what is proved (docs/field/budget.md, E).
-    """
+class Parameters(NamedTuple):
+    """The target, the budget, and the levels of what the bounds prove."""
 
     alpha: float
     epsilon: float
@@ -63,10 +56,14 @@ class BracketingUCB(NamedTuple):
     draw_level: float
     lower_level: float
 
-    @property
-    def traits(self) -> Traits:
-        """The sum of rewards alone."""
-        return Traits("bucb", columns=1, width=1, covered=False)
+
+class BracketingUCB(Parameters):
+    """Upper confidence bounds in brackets; build it with :func:`design`.
+
+    Guarantee: none at the end of the budget; :meth:`claims` says what is proved (docs/field/budget.md, E).
+    """
+
+    traits = Traits("bucb", columns=1, width=1, covered=False)
 
     def scratch(self, arms: int) -> Memory:
         """Fresh memory: the clock stands at 0."""
@@ -120,7 +117,7 @@ class BracketingUCB(NamedTuple):
         if memory.ready[0] == 1:
             self.file_bound(history, memory, arm)
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """The bracket whose turn it is draws an arm, or pulls the one with the largest upper bound.
 
         With pulls of its own in flight a bracket waits: then any number of workers makes the same run.
@@ -206,58 +203,74 @@ def arm_brackets(algorithm: BracketingUCB) -> tuple[int, ...]:
     return tuple(slot.bit_length() - 1 for slot in memory.slot_of[: memory.clock[_DRAWN]])
 
 
-def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
-    *,
-    budget: int | None = None,
-    draw_share: float = 0.9,
-) -> BracketingUCB:
-    """Upper confidence bounds in brackets, for ``budget`` pulls.
+def bracket_alpha(bracket: int, draw_level: float, delta_u: float) -> float:
+    """The alpha with (1 - alpha (1 - delta_u))^(2^r) = delta_A / (r (r + 1)): what bracket r can prove.
 
-    Parameters
-    ----------
-    alpha, epsilon, delta
-        The target by which the arm is judged; of it, only delta enters the bounds.
-    family
-        The reward model, Bernoulli by default.
-    budget
-        How many pulls may be spent.
-    draw_share
-        delta_A / delta in what :meth:`BracketingUCB.claims` proves: the part of delta for brackets without a good arm.
+    Examples
+    --------
+    >>> [round(bracket_alpha(bracket, 0.09, 0.1), 4) for bracket in (3, 5, 7)]
+    [0.5084, 0.1845, 0.0545]
+    """
+    level = draw_level / (bracket * (bracket + 1.0))
+    return -math.expm1(math.log(level) / 2**bracket) / (1.0 - delta_u)
+
+
+def brackets_opened(budget: int) -> int:
+    """How many brackets open within this many pulls: one at the start, and bracket l + 1 at pull l 2^l.
+
+    Examples
+    --------
+    >>> [brackets_opened(budget) for budget in (1, 2, 7, 8, 23, 24)]
+    [1, 2, 2, 3, 3, 4]
+    """
+    opened = 1
+    while opened * 2**opened <= budget:
+        opened += 1
+    return opened
+
+
+def arms_drawn(budget: int) -> int:
+    """How many arms the schedule draws within this many pulls.
+
+    Examples
+    --------
+    >>> [arms_drawn(budget) for budget in (1, 2, 3, 4, 5, 24)]
+    [1, 2, 3, 4, 4, 12]
+    """
+    visits: list[int] = []
+    turn, done = 0, 0
+    while done < budget:
+        visits.append(0)
+        opened = len(visits)
+        last = min(budget, opened * 2**opened - 1)  # the next bracket opens at the pull after
+        for offset in range(opened):
+            # turns after this one are turn + 1, ..., opened, 1, 2, ...
+            visits[(turn + offset) % opened] += (last - done - offset + opened - 1) // opened
+        turn = (turn + last - done - 1) % opened + 1
+        done = last
+    return sum(min(count, 2**bracket) for bracket, count in enumerate(visits, 1))
+
+
+@algorithm(
+    "bucb",
+    "Katz-Samuels, Jamieson (AISTATS 2020), bracketing UCB",
+    "docs/field/budget.md, E",
+    family=checked,
+    guarantee="none",
+)
+def design(target: Target, *, budget: int | None = None, draw_share: float = 0.9) -> BracketingUCB:
+    """Upper confidence bounds in brackets, for ``budget`` pulls; of the target, only delta enters the bounds.
+
+    ``draw_share`` is delta_A / delta in what the claims prove: the part of delta for brackets without a good arm.
 
     Examples
     --------
     >>> design(0.1, 0.1, 0.1, budget=24).arms
     12
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    law = checked(family)
+    delta = target.delta
     pulls, draw_level = checked_budget(budget), fraction("draw_share", draw_share) * delta
     opened = brackets_opened(pulls)
     threshold = opened * math.log(2.0) + math.log(opened * (opened + 1.0) / (delta - draw_level))
-    require(threshold <= law.largest_threshold, "delta", "not be so small for this family", delta)
-    return BracketingUCB(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=arms_drawn(pulls),
-        family=law,
-        budget=pulls,
-        slots=2 ** (opened + 1),
-        draw_level=draw_level,
-        lower_level=delta - draw_level,
-    )
-
-
-ENTRY = Entry(
-    name="bucb",
-    design=design,
-    guarantee="none",
-    reference="Katz-Samuels, Jamieson (AISTATS 2020), bracketing UCB",
-    proof="docs/field/budget.md, E",
-    options={},
-    budgeted=True,
-)
+    require(threshold <= target.family.largest_threshold, "delta", "not be so small for this family", delta)
+    return BracketingUCB(*target.on(arms_drawn(pulls)), pulls, 2 ** (opened + 1), draw_level, delta - draw_level)

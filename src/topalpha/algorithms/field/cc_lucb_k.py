@@ -13,40 +13,34 @@ every reservoir and any sampling rule (docs/field/lucb.md, 4).
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from topalpha.algorithms import cc_lucb
 from topalpha.confidence.levels import checked_bounds
-from topalpha.families import checked_model
 from topalpha.families.protocols import RewardModel
+from topalpha.rules.claims import rank_claim
 from topalpha.rules.columns import EXTRA, LOWER, UPPER, ConfidenceBounds
-from topalpha.rules.protocol import SUM, WAIT, Claim, Entry, History, Traits
-from topalpha.rules.ranking import best_ranked, rank_all, rerank
-from topalpha.rules.sampling import fill_means, has_room, leads_enough, query_fresh, unseen
+from topalpha.rules.generic import BestOfRanking, Rounds, RunningBounds
+from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Pair, Reals, Traits
+from topalpha.rules.registration import Target, algorithm
+from topalpha.rules.sampling import has_room, leads_enough
 from topalpha.rules.tournament import beats
 from topalpha.theory.arm_counts import arms_of_rank
-from topalpha.validate import choice, fraction, positive, whole
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from topalpha.validate import fraction, whole
 
 
 class Memory(NamedTuple):
     """Scratch: means, the ranking by them, and what the bounds look up."""
 
-    ready: MutableSequence[int]
-    means: MutableSequence[float]
-    order: MutableSequence[int]
-    place: MutableSequence[int]
+    ready: Integers
+    means: Reals
+    order: Integers
+    place: Integers
     lookup: Any
 
 
-class CCLUCBk(NamedTuple):
-    """k arms with constant confidence; build it with :func:`design`.
-
-    Guarantee: all k arms are (alpha, epsilon)-good with probability at least 1 - delta (docs/field/lucb.md, 4).
-    ``wanted`` is k.
-    """
+class Parameters(NamedTuple):
+    """The target, its bounds, and how many arms are ``wanted``: k."""
 
     alpha: float
     epsilon: float
@@ -56,6 +50,13 @@ class CCLUCBk(NamedTuple):
     confidence: ConfidenceBounds
     wanted: int
 
+
+class CCLUCBk(BestOfRanking, RunningBounds, Rounds, Parameters):
+    """k arms with constant confidence; build it with :func:`design`.
+
+    Guarantee: all k arms are (alpha, epsilon)-good with probability at least 1 - delta (docs/field/lucb.md, 4).
+    """
+
     @property
     def traits(self) -> Traits:
         """Columns: sums, running bounds, what else those keep, and how many rewards each lower bound was made of."""
@@ -63,13 +64,7 @@ class CCLUCBk(NamedTuple):
 
     def scratch(self, arms: int) -> Memory:
         """Fresh memory: nothing ranked, and the tables of the bounds."""
-        return Memory(
-            ready=[0],
-            means=[0.0] * arms,
-            order=[0] * arms,
-            place=[0] * arms,
-            lookup=self.confidence.tables(),
-        )
+        return Memory([0], [0.0] * arms, [0] * arms, [0] * arms, self.confidence.tables())
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
         """Update N_a, the sum, the running upper bound and the ranking."""
@@ -77,25 +72,23 @@ class CCLUCBk(NamedTuple):
         history.stats[SUM][arm] += reward
         self.confidence.fold(history, memory.lookup, arm, reward)
         if memory.ready[0] == 1:
-            memory.means[arm] = history.stats[SUM][arm] / history.pulls[arm]
-            rerank(memory.order, memory.place, memory.means, history.pulls, history.arms, arm)
+            self.rank_again(history, memory, arm)
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
-        """Draw n arms, pull each once; then pull the weakest of J and the strongest outside until these are settled."""
-        if history.arms < self.arms:
-            return query_fresh(history.arms, self.arms, batch)
-        if memory.ready[0] == 0:
-            if unseen(history.pulls, history.arms):
-                return WAIT
-            fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
-            rank_all(memory.order, memory.place, memory.means, history.pulls, history.arms)
-            memory.ready[0] = 1
+    def contenders(self, history: History, memory: Any) -> Pair:
+        """The weakest arm of J, -1 if none is too weak; and the strongest outside, -1 if nothing is outside."""
         if self.wanted == self.arms:
-            return 0  # nothing is outside
+            return -1, -1
         strongest = self.strongest_outside(history, memory, False)
-        weakest = self.weakest_of_selection(history, memory, history.stats[UPPER][strongest] - self.epsilon)
-        if weakest < 0:
-            return 0
+        target = history.stats[UPPER][strongest] - self.epsilon
+        return self.weakest_of_selection(history, memory, target), strongest
+
+    def stopping(self, history: History, memory: Any, pair: Pair) -> bool:
+        """Whether the lower bounds of J reach all upper bounds outside, up to epsilon."""
+        return pair[0] < 0
+
+    def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
+        """The weakest of J and the strongest outside, or the next one that may be pulled."""
+        weakest, strongest = pair
         if not self.may_pull(history, strongest):
             strongest = self.strongest_outside(history, memory, True)
         count = 0
@@ -147,84 +140,33 @@ class CCLUCBk(NamedTuple):
                 weakest = arm
         return weakest if short else -1
 
-    def recommend(self, history: History, memory: Any) -> int:
-        """The first arm of J: the empirical best."""
-        return (best_ranked(history.stats[SUM], history.pulls, history.arms, 1) or [0])[0]
-
-    def selection(self, history: History, memory: Any) -> list[int]:
-        """J, the arm of the largest mean first."""
-        return best_ranked(history.stats[SUM], history.pulls, history.arms, self.wanted)
-
-    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The arm's running lower bound, at level delta_L / n."""
-        return self.confidence.lower_now(history, memory.lookup, arm)
-
-    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The arm's running upper bound, at level delta_u."""
-        return history.stats[UPPER][arm]
-
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
         """What is proved about the arm now: all but k - 1 of the others are at most so far above it."""
-        others = [history.stats[UPPER][other] for other in range(history.arms) if other != arm and history.pulls[other]]
-        others += [math.inf] * (self.arms - 1 - len(others))
-        above = sorted(others, reverse=True)[self.wanted - 1 :]
-        distance = above[0] - self.lower_bound(history, memory, arm) if above else 0.0
-        return [Claim(self.alpha, max(0.0, distance))] if distance < math.inf else []
+        lower = self.lower_bound(history, memory, arm)
+        return rank_claim(self.alpha, lower, self.other_uppers(history, arm), self.wanted)
 
 
+@algorithm(
+    "cc-lucb-k",
+    "LUCB for k arms with constant-confidence upper bounds",
+    "docs/field/lucb.md, 4",
+    options=cc_lucb.BOUNDS,
+    models=cc_lucb.MODELS,
+)
 def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
-    *,
-    k: int = 2,
-    bounds: str = "tilt",
-    delta_u: float | None = None,
-    draw_share: float = 0.9,
+    target: Target, *, k: int = 2, bounds: str = "tilt", delta_u: float | None = None, draw_share: float = 0.9
 ) -> CCLUCBk:
-    """Constant-confidence LUCB for k arms.
-
-    Parameters
-    ----------
-    alpha, epsilon, delta
-        The target: means within epsilon of the top-alpha fraction, all with probability at least 1 - delta.
-    family
-        The reward model, Bernoulli by default.
-    k
-        How many arms to return.
-    bounds, delta_u, draw_share
-        As for cc-lucb.
+    """Constant-confidence LUCB for ``k`` arms; other options as for cc-lucb.
 
     Examples
     --------
     >>> design(0.05, 0.05, 0.05, k=1).arms, design(0.05, 0.05, 0.05).arms, design(0.05, 0.05, 0.05, k=5).arms
     (112, 176, 337)
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    kind = choice("bounds", bounds, ("tilt", "kt"))
-    level = fraction("delta_u", (0.2 if kind == "kt" else 0.45) if delta_u is None else delta_u)
-    draw_level = fraction("draw_share", draw_share) * delta
+    level = cc_lucb.upper_level(bounds, delta_u)
+    draw_level = fraction("draw_share", draw_share) * target.delta
     wanted = whole("k", k)
-    number = arms_of_rank(wanted, alpha * (1.0 - level), draw_level)
-    law = checked_model(family)
-    return CCLUCBk(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=number,
-        family=law,
-        confidence=checked_bounds(law, kind, epsilon, level, (delta - draw_level) / number, delta),
-        wanted=wanted,
-    )
-
-
-ENTRY = Entry(
-    name="cc-lucb-k",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="LUCB for k arms with constant-confidence upper bounds",
-    proof="docs/field/lucb.md, 4",
-    options={"bounds": ("tilt", "kt")},
-    models=("pass-fail", "normal", "low-variance"),
-)
+    number = arms_of_rank(wanted, target.alpha * (1.0 - level), draw_level)
+    lower_level = (target.delta - draw_level) / number
+    confidence = checked_bounds(target.family, bounds, target.epsilon, level, lower_level, target.delta)
+    return CCLUCBk(*target.on(number), confidence, wanted)

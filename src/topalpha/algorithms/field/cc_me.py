@@ -10,29 +10,25 @@ pulls is at most C ln(2/delta) / (alpha epsilon^2).
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from topalpha.algorithms.field.finite_solvers import target
-from topalpha.algorithms.field.schedules_threshold import WIDTH, Halving, Memory, affordable, room
+from topalpha.algorithms.field.finite_solvers import affordable, computable
+from topalpha.algorithms.field.schedules_threshold import WIDTH, Halving
 from topalpha.families import Bernoulli, unit_rewards
-from topalpha.families.protocols import RewardModel
 from topalpha.rules.elimination import (
     ALIVE,
     FURTHER,
-    fold_block,
+    Blocks,
     keep_best,
     new_round,
     next_blocks,
     round_mean,
     survivor,
 )
-from topalpha.rules.protocol import SUM, Entry, History, Traits
-from topalpha.rules.sampling import empirical_best
+from topalpha.rules.protocol import Generator, History, Integers, Traits
+from topalpha.rules.registration import Target, algorithm
+from topalpha.rules.sampling import recall_leader
 from topalpha.validate import choice
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 # The state: the first arm of the attempt, the attempt and its round, the largest upper bound left behind, and the arm
 # to return, from 1.
@@ -49,11 +45,10 @@ _UNBLURRED = 1.0 - 1e-14
 _ATTEMPTS = 80
 
 
-class CCME(NamedTuple):
-    """Constant-confidence Median Elimination; build it with :func:`design`.
+class Parameters(NamedTuple):
+    """The target and the attempts.
 
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir, for rewards in [0, 1] (docs/proofs.md, F). ``arms``
-    is the number of arms of the first attempt, or of all attempts if they are the ``same``; ``log_level`` is
+    ``arms`` is the number of arms of the first attempt, or of all attempts if they are the ``same``; ``log_level`` is
     ln(2/delta), ``draw_rate`` -ln(1 - alpha (1 - delta_u)).
     """
 
@@ -67,22 +62,14 @@ class CCME(NamedTuple):
     draw_rate: float
     same: bool
 
-    @property
-    def traits(self) -> Traits:
-        """Columns of elimination; state of the attempt."""
-        return Traits("cc-me", columns=FURTHER, numbers=_NUMBERS, width=WIDTH, blocks=True)
 
-    def scratch(self, arms: int) -> Memory:
-        """Fresh memory."""
-        return room(arms)
+class CCME(Blocks, Parameters):
+    """Constant-confidence Median Elimination; build it with :func:`design`.
 
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """A block of one."""
-        fold_block(history, arm, 1, reward)
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir, for rewards in [0, 1] (docs/proofs.md, F).
+    """
 
-    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
-        """Count a block of rewards in the present round."""
-        fold_block(history, arm, count, total)
+    traits = Traits("cc-me", columns=FURTHER, numbers=_NUMBERS, width=WIDTH, blocks=True)
 
     def attempt_arms(self, attempt: int) -> int:
         """n_k, the number of arms of this attempt, from 1."""
@@ -118,7 +105,7 @@ class CCME(NamedTuple):
         state[_ROUND] = 0.0
         state[_BOUND] = -math.inf
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Attempt after attempt: halve the arms to one, pull that one afresh, check it against those dropped."""
         state = history.state
         if state[_ATTEMPT] == 0.0:
@@ -147,9 +134,7 @@ class CCME(NamedTuple):
 
     def recommend(self, history: History, memory: Any) -> int:
         """The arm that passed the check; before there is one, the empirical best."""
-        if history.state[_ANSWER] > 0.0:
-            return int(history.state[_ANSWER]) - 1
-        return empirical_best(history.stats[SUM], history.pulls, history.arms)
+        return recall_leader(history, _ANSWER)
 
     def attempt_cost(self, attempt: int) -> float:
         """The pulls of this attempt, a fixed number."""
@@ -169,52 +154,34 @@ class CCME(NamedTuple):
         return pulls
 
 
-def design(
-    alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, *, arms: str = "fresh"
-) -> CCME:
+@algorithm(
+    "cc-me",
+    "Median Elimination with a constant-confidence check: one logarithm of 1/delta in expectation",
+    "docs/proofs.md, F; docs/field/threshold.md, 4",
+    family=unit_rewards,
+    options={"arms": ("fresh", "same")},
+)
+def design(target: Target, *, arms: str = "fresh") -> CCME:
     """Constant-confidence Median Elimination.
 
-    Parameters
-    ----------
-    alpha, epsilon, delta
-        The target: a mean within epsilon of the top-alpha fraction, with probability at least 1 - delta.
-    family
-        Bernoulli, which stands for any rewards between 0 and 1.
-    arms
-        ``"fresh"``: every attempt draws its own arms. ``"same"``: all attempts work on the arms of the first one, so
-        that the algorithm has two phases, all draws and then all pulls.
+    With ``arms="fresh"`` every attempt draws its own arms; with ``"same"`` all attempts work on the arms of the first
+    one, so that the algorithm has two phases, all draws and then all pulls.
 
     Examples
     --------
-    >>> algorithm = design(0.1, 0.1, 0.1)
-    >>> algorithm.arms, f"{algorithm.design_pulls():.3g}"
+    >>> made = design(0.1, 0.1, 0.1)
+    >>> made.arms, f"{made.design_pulls():.3g}"
     (48, '1.26e+07')
     >>> design(0.1, 0.1, 0.1, arms="same").arms
     39
     """
-    alpha, epsilon, delta = target(alpha, epsilon, delta)
-    law = unit_rewards(family)
+    computable(target)
     made = CCME(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=1,
-        family=law,
-        elimination=Halving(keep=1, accuracy=4.0 * _SHARE * epsilon, level=_ETA),
-        log_level=math.log(2.0 / delta),
-        draw_rate=-math.log1p(-alpha * (1.0 - _UPPER_LEVEL)),
+        *target.on(1),
+        elimination=Halving(keep=1, accuracy=4.0 * _SHARE * target.epsilon, level=_ETA),
+        log_level=math.log(2.0 / target.delta),
+        draw_rate=-math.log1p(-target.alpha * (1.0 - _UPPER_LEVEL)),
         same=choice("arms", arms, ("fresh", "same")) == "same",
     )
-    affordable(made.design_pulls(), epsilon)
+    affordable(target, made.design_pulls())
     return made._replace(arms=made.attempt_arms(1))
-
-
-ENTRY = Entry(
-    name="cc-me",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="Median Elimination with a constant-confidence check: one logarithm of 1/delta in expectation",
-    proof="docs/proofs.md, F; docs/field/threshold.md, 4",
-    options={"arms": ("fresh", "same")},
-    rewards="unit",
-)

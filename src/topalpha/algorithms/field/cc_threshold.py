@@ -15,21 +15,17 @@ that later arms are tested from, so that the number of discarded arms costs the 
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from topalpha.confidence.gap import GapEvidence, Gaps
 from topalpha.confidence.gap_evidence import log_above, log_below
 from topalpha.families import checked, describe
-from topalpha.families.protocols import RewardFamily, RewardModel
-from topalpha.rules.protocol import SUM, WAIT, Entry, History, Traits
+from topalpha.families.protocols import RewardFamily
+from topalpha.rules.elimination import Blocks
+from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Traits
+from topalpha.rules.registration import Target, algorithm, named_threshold
 from topalpha.theory import arms_constant_confidence
-from topalpha.validate import fraction, positive, real, require, whole
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-    from topalpha.reservoirs import Reservoir
+from topalpha.validate import fraction, real, require, whole
 
 #: The state: ln of what is in the bank, arms discarded, and the answer: 0 none yet, 1 yes, -1 no.
 BANK, DISCARDED, ANSWER, NUMBERS = 0, 1, 2, 3
@@ -47,12 +43,11 @@ class Memory(NamedTuple):
     lookup: Gaps
 
 
-class CCThreshold(NamedTuple):
-    """One arm at a time against a threshold; build it with :func:`design`.
+class Parameters(NamedTuple):
+    """The target, the threshold and the tests.
 
-    Guarantee: both answers are right with probability at least 1 - delta (docs/field/threshold.md, 6). ``arms`` is n,
-    after which the answer is no; ``accept_at`` is ln(1/delta_L), ``discard_at`` is ln(1/delta_u), and ``stake`` is the
-    part of the bank that an arm is tested with.
+    ``arms`` is n, after which the answer is no; ``accept_at`` is ln(1/delta_L), ``discard_at`` is ln(1/delta_u), and
+    ``stake`` is the part of the bank that an arm is tested with.
     """
 
     alpha: float
@@ -67,19 +62,21 @@ class CCThreshold(NamedTuple):
     first_block: int
     least_block: int
 
+
+class CCThreshold(Blocks, Parameters):
+    """One arm at a time against a threshold; build it with :func:`design`.
+
+    Guarantee: both answers are right with probability at least 1 - delta (docs/field/threshold.md, 6).
+    """
+
     @property
     def traits(self) -> Traits:
         """The sum of rewards alone: the arm in hand is the last one drawn. State: bank, discarded arms, answer."""
         return Traits("cc-threshold", numbers=NUMBERS, blocks=True, covered=self.accept_at > -math.log(self.delta))
 
-    def scratch(self, arms: int) -> Memory:
+    def scratch(self, arms: int) -> Memory:  # type: ignore[override]
         """Fresh memory."""
         return Memory(GapEvidence(self.family, self.epsilon, self.discard_at).tables())
-
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """A block of one."""
-        history.pulls[arm] += 1
-        history.stats[SUM][arm] += reward
 
     def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
         """Count a block of rewards."""
@@ -101,7 +98,7 @@ class CCThreshold(NamedTuple):
         total, pulls = history.stats[SUM][arm], history.pulls[arm]
         return log_below(self.family, self.threshold, total, pulls, lookup.gaps, lookup.log_weights)[0]
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Another block of the arm in hand, or the first one of the next; 0 once there is an answer."""
         if history.in_flight > 0:
             return WAIT
@@ -150,11 +147,15 @@ class CCThreshold(NamedTuple):
         return best
 
 
+@algorithm(
+    "cc-threshold",
+    "constant-confidence test of one arm after another against a known threshold",
+    "docs/field/threshold.md, 6",
+    family=checked,
+    knowledge=named_threshold,
+)
 def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
+    target: Target,
     *,
     threshold: float | None = None,
     delta_u: float = 0.65,
@@ -163,13 +164,11 @@ def design(
 ) -> CCThreshold:
     """The threshold question.
 
+    Yes: an arm whose mean is at least ``threshold`` - epsilon. No: fewer than a fraction alpha of the arms reach
+    ``threshold``. Both answers are right with probability at least 1 - delta.
+
     Parameters
     ----------
-    alpha, epsilon, delta
-        Yes: an arm whose mean is at least ``threshold`` - epsilon. No: fewer than a fraction alpha of the arms reach
-        ``threshold``. Both answers are right with probability at least 1 - delta.
-    family
-        The reward family, Bernoulli by default.
     threshold
         The mean that is asked for; must be given. Where a fraction alpha of the arms reach it, the answer is within
         epsilon of the top-alpha fraction.
@@ -190,8 +189,7 @@ def design(
     Traceback (most recent call last):
     ValueError: threshold must be given: the mean that an arm is wanted to reach, got None
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    law = checked(family)
+    law, epsilon, delta = target.family, target.epsilon, target.delta
     delta_u, yes = fraction("delta_u", delta_u), 0.5 * delta if yes_level is None else fraction("yes_level", yes_level)
     if threshold is None:
         raise ValueError("threshold must be given: the mean that an arm is wanted to reach, got None")
@@ -202,31 +200,11 @@ def design(
     require(least <= LONGEST_BLOCK, "least_block", f"be at most {LONGEST_BLOCK}", least_block)
     scale = law.variance(max(level - epsilon, 0.5 * (max(law.lowest, level - 2.0 * epsilon) + level)))
     return CCThreshold(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=arms_constant_confidence(alpha, delta - yes if yes < delta else delta, delta_u),
-        family=law,
+        *target.on(arms_constant_confidence(target.alpha, delta - yes if yes < delta else delta, delta_u)),
         threshold=level,
         accept_at=-math.log(yes),
         discard_at=-math.log(delta_u),
-        stake=min(2.0 * alpha, 0.5),
+        stake=min(2.0 * target.alpha, 0.5),
         first_block=min(max(least, math.ceil(_FIRST_BLOCK * scale / (epsilon * epsilon))), LONGEST_BLOCK),
         least_block=least,
     )
-
-
-def _known(reservoir: Reservoir, alpha: float, epsilon: float) -> dict[str, Any]:
-    """The threshold: what a fraction alpha of the arms reach."""
-    return {"threshold": reservoir.top(alpha)}
-
-
-ENTRY = Entry(
-    name="cc-threshold",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="constant-confidence test of one arm after another against a known threshold",
-    proof="docs/field/threshold.md, 6",
-    options={},
-    knowledge=_known,
-)

@@ -11,31 +11,23 @@ No guarantee: it ends when the budget is spent (docs/field/budget.md, F).
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from topalpha.algorithms.field.fixed_budget import checked_budget
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily, RewardModel
-from topalpha.rules.protocol import SUM, WAIT, Entry, History, Traits
+from topalpha.families.protocols import RewardFamily
+from topalpha.rules.generic import Counting
+from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Pair, Traits
+from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.tournament import beats
-from topalpha.validate import fraction, positive, whole
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from topalpha.validate import fraction, whole
 
 
-class Memory(NamedTuple):
-    """Scratch: none is needed."""
+class Parameters(NamedTuple):
+    """The target and the sampling rule.
 
-    unused: MutableSequence[int]
-
-
-class DynamicTopTwo(NamedTuple):
-    """Dynamic top-two Thompson sampling; build it with :func:`design`.
-
-    Guarantee: none. ``first`` is the probability of the arm with the largest draw, ``repeats`` how often draws are
-    repeated at most before the second largest of the last ones is taken.
+    ``first`` is the probability of the arm with the largest draw, ``repeats`` how often draws are repeated at most
+    before the second largest of the last ones is taken.
     """
 
     alpha: float
@@ -47,21 +39,13 @@ class DynamicTopTwo(NamedTuple):
     first: float
     repeats: int
 
-    @property
-    def traits(self) -> Traits:
-        """The sum of rewards alone; no proof of anything."""
-        return Traits("d-ttts", columns=1, width=1, covered=False)
 
-    def scratch(self, arms: int) -> Memory:
-        """Fresh memory: nothing."""
-        return Memory(unused=[0])
+class DynamicTopTwo(Counting, Parameters):
+    """Dynamic top-two Thompson sampling; build it with :func:`design`. Guarantee: none."""
 
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a and the sum: a reward between 0 and 1 counts as a fraction of a success."""
-        history.pulls[arm] += 1
-        history.stats[SUM][arm] += reward
+    traits = Traits("d-ttts", columns=1, width=1, covered=False)
 
-    def top_two(self, history: History, rng: Generator) -> tuple[int, int]:
+    def top_two(self, history: History, rng: Generator) -> Pair:
         """The arms with the largest and the second largest draw; the number of arms stands for those never pulled."""
         best, second = -1, -1
         highest, next_highest = -1.0, -1.0
@@ -79,7 +63,7 @@ class DynamicTopTwo(NamedTuple):
                 second, next_highest = arm, draw
         return best, second
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """The arm with the largest draw or, as often, another one whose draw is the largest in a later attempt."""
         if history.t + history.in_flight >= self.budget:
             return WAIT if history.in_flight > 0 else 0
@@ -106,25 +90,19 @@ class DynamicTopTwo(NamedTuple):
         return best
 
 
+@algorithm(
+    "d-ttts",
+    "Shang, Kaufmann, Valko (2019), dynamic top-two Thompson sampling",
+    family=unit_rewards,
+    guarantee="none",
+)
 def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
-    *,
-    budget: int | None = None,
-    arms: int = 0,
-    first: float = 0.5,
-    repeats: int = 10,
+    target: Target, *, budget: int | None = None, arms: int = 0, first: float = 0.5, repeats: int = 10
 ) -> DynamicTopTwo:
-    """Dynamic top-two Thompson sampling within ``budget`` pulls.
+    """Dynamic top-two Thompson sampling within ``budget`` pulls; the rules do not look at the target.
 
     Parameters
     ----------
-    alpha, epsilon, delta
-        The target by which the arm is judged; the rules do not look at it.
-    family
-        Rewards in [0, 1].
     budget
         How many pulls may be spent.
     arms
@@ -140,29 +118,6 @@ def design(
     >>> design(0.1, 0.1, 0.1, budget=1000).arms, design(0.1, 0.1, 0.1, budget=1000, arms=1000).arms
     (100, 1000)
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    law = unit_rewards(family)
     pulls, limit = checked_budget(budget), whole("arms", arms, 0)
-    share = fraction("first", first)
-    return DynamicTopTwo(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=min(pulls, limit if limit > 0 else math.ceil(10.0 / alpha)),
-        family=law,
-        budget=pulls,
-        first=share,
-        repeats=whole("repeats", repeats, 1),
-    )
-
-
-ENTRY = Entry(
-    name="d-ttts",
-    design=design,
-    guarantee="none",
-    reference="Shang, Kaufmann, Valko (2019), dynamic top-two Thompson sampling",
-    proof="",
-    options={},
-    rewards="unit",
-    budgeted=True,
-)
+    offered = min(pulls, limit if limit > 0 else math.ceil(10.0 / target.alpha))
+    return DynamicTopTwo(*target.on(offered), pulls, fraction("first", first), whole("repeats", repeats, 1))

@@ -8,40 +8,31 @@ stops on generalised likelihood ratios with conjugate mixtures: (alpha, epsilon,
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from topalpha.algorithms.field.pair_design import ANSWER, PairStop, pair_target
-from topalpha.families.protocols import RewardModel
+from topalpha.algorithms.field.pair_design import LeadingAnswer, PairStop, pair_stop
+from topalpha.families import checked
 from topalpha.rules.likelihood_ratio import closest_rival
-from topalpha.rules.protocol import Entry, History, Traits
-from topalpha.rules.sampling import settled_leader
+from topalpha.rules.protocol import History, Integers, Traits
+from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import positive
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 # The column that counts the rounds in which an arm led and was pulled, less those in which its challenger was.
 _AHEAD = 1
 
 
-class TopTwo(NamedTuple):
-    """The leader and its challenger in turn; ``slack`` is eps0, with which arms are compared."""
+class Slack(NamedTuple):
+    """eps0, with which arms are compared."""
 
     slack: float
 
-    @property
-    def traits(self) -> Traits:
-        """Columns: the sum of rewards and each leader's account. State: the answer."""
-        return Traits("eb-tc", columns=2, numbers=1)
 
-    def answer_now(self, target: Any, history: History, memory: Any) -> int:
-        """The empirical best arm, of tied ones the one that has led."""
-        return settled_leader(memory.leaders[1], memory.means, history.state, ANSWER)
+class TopTwo(LeadingAnswer, Slack):
+    """The leader and its challenger in turn. Columns: the sum of rewards and each leader's account."""
 
-    def next_pulls(
-        self, target: Any, history: History, memory: Any, rng: Generator, answer: int, batch: MutableSequence[int]
-    ) -> int:
+    traits = Traits("eb-tc", columns=2, numbers=1)
+
+    def next_pulls(self, target: Any, history: History, memory: Any, rng: Any, answer: int, batch: Integers) -> int:
         """The leader, or its challenger if it is ahead."""
         if history.stats[_AHEAD][answer] <= 0.0:
             history.stats[_AHEAD][answer] += 1.0
@@ -52,15 +43,13 @@ class TopTwo(NamedTuple):
         return 1
 
 
-def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
-    *,
-    slack: float | None = None,
-    pool: int = 0,
-) -> PairStop:
+@algorithm(
+    "eb-tc",
+    "Jourdan, Degenne, Kaufmann (NeurIPS 2023), EB-TC with slack eps0",
+    "docs/field/finite_solvers.md, 2",
+    family=checked,
+)
+def design(target: Target, *, slack: float | None = None, pool: int = 0) -> PairStop:
     """EB-TC on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on the whole of a finite list of ``pool`` candidates.
 
     ``slack`` is eps0 of the sampling rule, epsilon unless given.
@@ -70,15 +59,4 @@ def design(
     >>> design(0.05, 0.1, 0.05).arms, design(0.05, 0.1, 0.05).rule.slack
     (72, 0.1)
     """
-    target = pair_target(alpha, epsilon, delta, family, pool)
-    return PairStop(*target, rule=TopTwo(target.epsilon if slack is None else positive("slack", slack)))
-
-
-ENTRY = Entry(
-    name="eb-tc",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="Jourdan, Degenne, Kaufmann (NeurIPS 2023), EB-TC with slack eps0",
-    proof="docs/field/finite_solvers.md, 2",
-    options={},
-)
+    return pair_stop(target, pool, TopTwo(target.epsilon if slack is None else positive("slack", slack)))

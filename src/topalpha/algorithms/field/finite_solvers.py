@@ -8,13 +8,14 @@ that are independent (docs/field/p2.md, 1 to 3).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, MutableSequence
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from topalpha.rules.elimination import ALIVE, FURTHER, new_round, next_blocks, round_mean, set_size
+from topalpha.rules.elimination import ALIVE, EXACT, FURTHER, new_round, next_blocks, round_mean, set_size
 from topalpha.rules.median_elimination import PRINTED, TIGHT, contest_pulls, last_arm, play_rounds
-from topalpha.rules.protocol import History
-from topalpha.validate import choice, fraction, positive, require
+from topalpha.rules.protocol import History, Integers
+from topalpha.rules.registration import Target
+from topalpha.validate import choice, require
 
 #: How many numbers of ``History.state`` a contest uses, from its place on.
 NUMBERS = 3
@@ -28,9 +29,6 @@ PULLS = {"printed": PRINTED, "tight": TIGHT}
 #: Exponential-gap elimination spends delta / (50 r^3) on round r.
 _SPREAD = 50.0
 
-# Sums of rewards are exact up to here.
-_MOST = 2.0**53
-
 
 class FiniteSolver(Protocol):
     """What an algorithm asks of a solver; see :class:`Rounds`."""
@@ -39,15 +37,7 @@ class FiniteSolver(Protocol):
     def statistics(self) -> int:
         """How many columns of ``History.stats`` it needs."""
 
-    def contest(
-        self,
-        history: History,
-        order: MutableSequence[int],
-        first: int,
-        fresh: int,
-        place: int,
-        batch: MutableSequence[int],
-    ) -> int:
+    def contest(self, history: History, order: Integers, first: int, fresh: int, place: int, batch: Integers) -> int:
         """As :func:`topalpha.rules.median_elimination.play_rounds`."""
 
     def most_pulls(self, size: int, fresh: bool) -> float:
@@ -67,15 +57,7 @@ class Rounds(NamedTuple):
         """Those of every elimination."""
         return FURTHER
 
-    def contest(
-        self,
-        history: History,
-        order: MutableSequence[int],
-        first: int,
-        fresh: int,
-        place: int,
-        batch: MutableSequence[int],
-    ) -> int:
+    def contest(self, history: History, order: Integers, first: int, fresh: int, place: int, batch: Integers) -> int:
         """Blocks of the present round; 0 once one arm is left."""
         return play_rounds(
             history, order, self.halving, self.factor, self.epsilon, self.delta, first, fresh, place, batch
@@ -129,15 +111,7 @@ class ExponentialGap(NamedTuple):
             left -= self.gap_level(earlier)
         return left
 
-    def contest(
-        self,
-        history: History,
-        order: MutableSequence[int],
-        first: int,
-        fresh: int,
-        place: int,
-        batch: MutableSequence[int],
-    ) -> int:
+    def contest(self, history: History, order: Integers, first: int, fresh: int, place: int, batch: Integers) -> int:
         """Blocks of the present round; 0 once one arm is left. State: median rounds, gap rounds, looking for i_r."""
         while True:
             rounds = int(history.state[place + 1])
@@ -231,27 +205,27 @@ def exponential_gap(epsilon: float, delta: float, pulls: str) -> ExponentialGap:
 ROUNDS: dict[str, Callable[[float, float, str], Rounds]] = {"median": median, "uniform": uniform}
 
 
-def target(alpha: float, epsilon: float, delta: float) -> tuple[float, float, float]:
-    """The target as floats, if it makes sense and its numbers of pulls can be computed.
+def affordable(target: Target, pulls: float) -> None:
+    """Raise ``ValueError`` where so many pulls could not be counted exactly.
 
     Examples
     --------
-    >>> target(0.1, 1, 0.1)
-    (0.1, 1.0, 0.1)
-    """
-    require(fraction("alpha", alpha) >= 1e-9, "alpha", "be at least 1e-9", alpha)
-    require(positive("epsilon", epsilon) >= 1e-9, "epsilon", "be at least 1e-9", epsilon)
-    require(fraction("delta", delta) >= 1e-200, "delta", "be at least 1e-200", delta)
-    return float(alpha), float(epsilon), float(delta)
-
-
-def countable(pulls: float) -> None:
-    """Raise ``ValueError`` where a design asks for more pulls than can be counted exactly.
-
-    Examples
-    --------
-    >>> countable(1e17)
+    >>> affordable(Target(0.1, 1e-8, 0.1, None), 1e17)
     Traceback (most recent call last):
-    ValueError: epsilon must be large enough that fewer than 2^53 pulls are needed, got '1e+17 pulls'
+    ValueError: epsilon must be large enough that fewer than 2^53 pulls are needed, got 1e-08
     """
-    require(pulls < _MOST, "epsilon", "be large enough that fewer than 2^53 pulls are needed", f"{pulls:.3g} pulls")
+    require(pulls < EXACT, "epsilon", "be large enough that fewer than 2^53 pulls are needed", target.epsilon)
+
+
+def computable(target: Target) -> None:
+    """Raise ``ValueError`` where the schedule of an elimination cannot be computed for this target.
+
+    Examples
+    --------
+    >>> computable(Target(1e-10, 0.1, 0.1, None))
+    Traceback (most recent call last):
+    ValueError: alpha must be at least 1e-9, got 1e-10
+    """
+    require(target.alpha >= 1e-9, "alpha", "be at least 1e-9", target.alpha)
+    require(target.epsilon >= 1e-9, "epsilon", "be at least 1e-9", target.epsilon)
+    require(target.delta >= 1e-200, "delta", "be at least 1e-200", target.delta)

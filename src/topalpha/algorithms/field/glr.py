@@ -8,42 +8,41 @@ reservoir and any sampling rule (docs/field/finite_solvers.md, 2).
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from topalpha.algorithms.field.pair_design import ANSWER, PairStop, pair_target
-from topalpha.families.protocols import ENDLESS, RewardModel
+from topalpha.algorithms.field.pair_design import LeadingAnswer, PairStop, pair_stop
+from topalpha.families import checked
+from topalpha.families.protocols import ENDLESS
 from topalpha.rules.likelihood_ratio import closest_rival
-from topalpha.rules.protocol import Entry, History, Traits
-from topalpha.rules.sampling import settled_leader, write_round
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from topalpha.rules.protocol import History, Integers, Traits
+from topalpha.rules.registration import Target, algorithm
+from topalpha.rules.sampling import write_round
 
 
-class LeaderAndRival(NamedTuple):
-    """Pull the leader and its closest rival; ``weight`` is how much redundancies count in who is close."""
+class Weight(NamedTuple):
+    """How much redundancies count in who is close."""
 
     weight: float
 
-    @property
-    def traits(self) -> Traits:
-        """The sum of rewards; the answer."""
-        return Traits("glr", numbers=1, width=2)
 
-    def answer_now(self, target: Any, history: History, memory: Any) -> int:
-        """The empirical best arm, of tied ones the one that has led."""
-        return settled_leader(memory.leaders[1], memory.means, history.state, ANSWER)
+class LeaderAndRival(LeadingAnswer, Weight):
+    """Pull the leader and its closest rival."""
 
-    def next_pulls(
-        self, target: Any, history: History, memory: Any, rng: Generator, answer: int, batch: MutableSequence[int]
-    ) -> int:
+    traits = Traits("glr", numbers=1, width=2)
+
+    def next_pulls(self, target: Any, history: History, memory: Any, rng: Any, answer: int, batch: Integers) -> int:
         """Leader and closest rival."""
         rival = closest_rival(target.family, history, memory, answer, target.epsilon, self.weight)
         return write_round(history, answer, rival, ENDLESS, batch)
 
 
-def design(alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, *, pool: int = 0) -> PairStop:
+@algorithm(
+    "glr",
+    "Garivier, Kaufmann (COLT 2016), GLR stopping; LUCB sampling; conjugate mixtures",
+    "docs/field/finite_solvers.md, 2",
+    family=checked,
+)
+def design(target: Target, *, pool: int = 0) -> PairStop:
     """GLR on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on the whole of a finite list of ``pool`` candidates.
 
     Examples
@@ -51,14 +50,4 @@ def design(alpha: float, epsilon: float, delta: float, family: RewardModel | Non
     >>> design(0.05, 0.05, 0.05).arms
     72
     """
-    return PairStop(*pair_target(alpha, epsilon, delta, family, pool), rule=LeaderAndRival(1.0))
-
-
-ENTRY = Entry(
-    name="glr",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="Garivier, Kaufmann (COLT 2016), GLR stopping; LUCB sampling; conjugate mixtures",
-    proof="docs/field/finite_solvers.md, 2",
-    options={},
-)
+    return pair_stop(target, pool, LeaderAndRival(1.0))

@@ -10,35 +10,22 @@ Fixed budget: the error is bounded by :func:`error_bound` (docs/field/budget.md,
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from topalpha.algorithms.field.fixed_budget import WIDEST, best_of_set, checked_budget, drop_bound
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily, RewardModel
-from topalpha.rules.elimination import FURTHER, fold_block, keep_best, new_round, next_blocks
-from topalpha.rules.protocol import Entry, History, Traits
-from topalpha.validate import fraction, positive, whole
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from topalpha.families.protocols import RewardFamily
+from topalpha.rules.elimination import FURTHER, Blocks, keep_best, new_round, next_blocks
+from topalpha.rules.protocol import Generator, History, Integers, Traits
+from topalpha.rules.registration import Target, algorithm
+from topalpha.validate import whole
 
 # The numbers of the state: brackets completed, the first arm of the present one, and rounds of it completed.
 _BRACKET, _FIRST, _ROUND = 0, 1, 2
 
 
-class Memory(NamedTuple):
-    """Scratch: the arms in the order of their means."""
-
-    order: MutableSequence[int]
-
-
-class Hyperband(NamedTuple):
-    """Hyperband on arms of a reservoir; build it with :func:`design`.
-
-    Guarantee: a fixed budget, and the error probability of :func:`error_bound` (docs/field/budget.md, A and D).
-    ``largest`` is s_max.
-    """
+class Parameters(NamedTuple):
+    """The target, the budget and the brackets; ``largest`` is s_max."""
 
     alpha: float
     epsilon: float
@@ -49,23 +36,18 @@ class Hyperband(NamedTuple):
     eta: int
     largest: int
 
+
+class Hyperband(Blocks, Parameters):
+    """Hyperband on arms of a reservoir; build it with :func:`design`.
+
+    Guarantee: a fixed budget, and the error probability of :func:`error_bound` (docs/field/budget.md, A and D).
+    """
+
     @property
     def traits(self) -> Traits:
         """Blocks of pulls; no proof of fixed confidence."""
         width = min(self.arms, WIDEST)
         return Traits("hyperband", columns=FURTHER, numbers=3, width=width, blocks=True, covered=False)
-
-    def scratch(self, arms: int) -> Memory:
-        """Fresh memory."""
-        return Memory(order=[0] * max(arms, 1))
-
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """A block of one reward."""
-        fold_block(history, arm, 1, reward)
-
-    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
-        """Update N_a, the sum, and those of the round."""
-        fold_block(history, arm, count, total)
 
     def bracket_arms(self, bracket: int, stage: int) -> int:
         """floor(n_s / eta^i): how many arms bracket s has in round i."""
@@ -76,7 +58,7 @@ class Hyperband(NamedTuple):
         share = self.budget // (self.largest + 1)
         return share // ((bracket + 1) * self.bracket_arms(bracket, stage))
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Complete the round; then keep one in eta, or go on to the next bracket, until there is none left."""
         while True:
             bracket, stage = self.largest - int(history.state[_BRACKET]), int(history.state[_ROUND])
@@ -151,46 +133,23 @@ def error_bound(algorithm: Hyperband) -> float:
     return min(1.0, *bounds)
 
 
-def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
-    *,
-    budget: int | None = None,
-    eta: int = 3,
-) -> Hyperband:
+@algorithm(
+    "hyperband",
+    "Li, Jamieson, DeSalvo, Rostamizadeh, Talwalkar (JMLR 2018), Hyperband",
+    "docs/field/budget.md, A and D",
+    family=unit_rewards,
+    guarantee="fixed-budget",
+)
+def design(target: Target, *, budget: int | None = None, eta: int = 3) -> Hyperband:
     """Hyperband within ``budget`` pulls: one arm in ``eta`` survives a round.
 
     Examples
     --------
-    >>> algorithm = design(0.1, 0.1, 0.1, budget=81)
-    >>> algorithm.largest, algorithm.arms
+    >>> made = design(0.1, 0.1, 0.1, budget=81)
+    >>> made.largest, made.arms
     (2, 16)
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    law = unit_rewards(family)
     pulls, ratio = checked_budget(budget), whole("eta", eta, 2)
     largest = largest_bracket(pulls, ratio)
-    return Hyperband(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=sum((largest + 1) * ratio**bracket // (bracket + 1) for bracket in range(largest + 1)),
-        family=law,
-        budget=pulls,
-        eta=ratio,
-        largest=largest,
-    )
-
-
-ENTRY = Entry(
-    name="hyperband",
-    design=design,
-    guarantee="fixed-budget",
-    reference="Li, Jamieson, DeSalvo, Rostamizadeh, Talwalkar (JMLR 2018), Hyperband",
-    proof="docs/field/budget.md, A and D",
-    options={},
-    rewards="unit",
-    budgeted=True,
-)
+    arms = sum((largest + 1) * ratio**bracket // (bracket + 1) for bracket in range(largest + 1))
+    return Hyperband(*target.on(arms), pulls, ratio, largest)

@@ -10,8 +10,7 @@ the first round has a pull or two; ``number="bound"`` chooses the number of arms
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from topalpha.algorithms.field.fixed_budget import (
     WIDEST,
@@ -22,29 +21,18 @@ from topalpha.algorithms.field.fixed_budget import (
     most_arms,
 )
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily, RewardModel
-from topalpha.rules.elimination import FURTHER, fold_block, keep_best, new_round, next_blocks
-from topalpha.rules.protocol import Entry, History, Traits
-from topalpha.validate import choice, fraction, positive, require, whole
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from topalpha.families.protocols import RewardFamily
+from topalpha.rules.elimination import FURTHER, Blocks, keep_best, new_round, next_blocks
+from topalpha.rules.protocol import Generator, History, Integers, Traits
+from topalpha.rules.registration import Target, algorithm
+from topalpha.validate import choice, require, whole
 
 # The numbers of the state: rounds completed, and how many arms those have dropped.
 _ROUND, _DROPPED = 0, 1
 
 
-class Memory(NamedTuple):
-    """Scratch: the arms in the order of their means."""
-
-    order: MutableSequence[int]
-
-
-class SequentialHalving(NamedTuple):
-    """Sequential halving of n arms; build it with :func:`design`.
-
-    Guarantee: a fixed budget, and the error probability of :func:`error_bound` (docs/field/budget.md, A and C).
-    """
+class Parameters(NamedTuple):
+    """The target, the budget and the number of rounds."""
 
     alpha: float
     epsilon: float
@@ -54,25 +42,20 @@ class SequentialHalving(NamedTuple):
     budget: int
     rounds: int
 
+
+class SequentialHalving(Blocks, Parameters):
+    """Sequential halving of n arms; build it with :func:`design`.
+
+    Guarantee: a fixed budget, and the error probability of :func:`error_bound` (docs/field/budget.md, A and C).
+    """
+
     @property
     def traits(self) -> Traits:
         """Blocks of pulls; no proof of fixed confidence."""
         width = min(self.arms, WIDEST)
         return Traits("isha", columns=FURTHER, numbers=2, width=width, blocks=True, covered=False)
 
-    def scratch(self, arms: int) -> Memory:
-        """Fresh memory."""
-        return Memory(order=[0] * max(arms, 1))
-
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """A block of one reward."""
-        fold_block(history, arm, 1, reward)
-
-    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
-        """Update N_a, the sum, and those of the round."""
-        fold_block(history, arm, count, total)
-
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Complete the round; then keep the better half, until one is left."""
         while True:
             size = self.arms - int(history.state[_DROPPED])
@@ -135,24 +118,19 @@ def bounded_arms(budget: int, alpha: float, epsilon: float) -> int:
     return min(range(enough, 0, -1), key=lambda arms: error_bound(arms, budget, alpha, epsilon))
 
 
-def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
-    *,
-    budget: int | None = None,
-    arms: int = 0,
-    number: str = "single",
-) -> SequentialHalving:
-    """Sequential halving within ``budget`` pulls.
+@algorithm(
+    "isha",
+    "Aziz, Jamieson, Aslam (2018), sequential halving from one pull (arXiv 1811.06149)",
+    "docs/field/budget.md, A and C",
+    family=unit_rewards,
+    guarantee="fixed-budget",
+    options={"number": ("single", "bound")},
+)
+def design(target: Target, *, budget: int | None = None, arms: int = 0, number: str = "single") -> SequentialHalving:
+    """Sequential halving within ``budget`` pulls; only ``number="bound"`` looks at the target.
 
     Parameters
     ----------
-    alpha, epsilon, delta
-        The target by which the arm is judged; only ``number="bound"`` looks at it.
-    family
-        Rewards in [0, 1].
     budget
         How many pulls may be spent.
     arms
@@ -169,32 +147,10 @@ def design(
     Traceback (most recent call last):
     ValueError: arms must be at most 8 for a budget of 24 pulls, got 9
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    law = unit_rewards(family)
     pulls = checked_budget(budget)
     most, wanted = most_arms(pulls), whole("arms", arms, 0)
     require(wanted <= most, "arms", f"be at most {most} for a budget of {pulls} pulls", wanted)
     rule = choice("number", number, ("single", "bound"))
     if wanted == 0:
-        wanted = bounded_arms(pulls, alpha, epsilon) if rule == "bound" else most
-    return SequentialHalving(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=wanted,
-        family=law,
-        budget=pulls,
-        rounds=halvings(wanted),
-    )
-
-
-ENTRY = Entry(
-    name="isha",
-    design=design,
-    guarantee="fixed-budget",
-    reference="Aziz, Jamieson, Aslam (2018), sequential halving from one pull (arXiv 1811.06149)",
-    proof="docs/field/budget.md, A and C",
-    options={"number": ("single", "bound")},
-    rewards="unit",
-    budgeted=True,
-)
+        wanted = bounded_arms(pulls, target.alpha, target.epsilon) if rule == "bound" else most
+    return SequentialHalving(*target.on(wanted), pulls, halvings(wanted))

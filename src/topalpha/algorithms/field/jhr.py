@@ -13,18 +13,15 @@ alpha and epsilon: they only say which questions it can answer, those where the 
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from topalpha.algorithms.field.likelihood_toss import two_point
 from topalpha.families import Bernoulli, unit_rewards
-from topalpha.families.protocols import RewardModel
-from topalpha.rules.protocol import SUM, WAIT, Entry, History, Traits
+from topalpha.rules.generic import Counting
+from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Reals, Traits
+from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import empirical_best
-from topalpha.validate import fraction, positive, require
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from topalpha.validate import require
 
 # Numbers of the state. The guess: its level l and its number k; what it asks of a coin: _TRIALS tosses of each coin
 # that the lower mean is estimated from, then _COINS_WANTED coins of at most _MOST tosses, dropped below _DROP and
@@ -38,18 +35,11 @@ _FRESH, _TOSS, _FOUND = 0.0, 1.0, 2.0
 _LOG_NINE = math.log(9.0)
 
 
-class Memory(NamedTuple):
-    """Scratch: nothing is worth keeping."""
+class Parameters(NamedTuple):
+    """The target and the guesses.
 
-    unused: MutableSequence[int]
-
-
-class JamiesonHaasRecht(NamedTuple):
-    """Guesses of share and gap, each with a sequential test of many coins; build it with :func:`design`.
-
-    Guarantee: for every two-point reservoir, the arm returned has the lower mean with probability at most delta
-    (docs/field/biased_coin.md, B). ``scouts`` is the number of coins that estimate the lower mean; ``spent_level`` is
-    what all guesses together may err, delta.
+    ``scouts`` is the number of coins that estimate the lower mean; ``spent_level`` is what all guesses together may
+    err, delta.
     """
 
     alpha: float
@@ -61,16 +51,17 @@ class JamiesonHaasRecht(NamedTuple):
     generous: bool
     spent_level: float
 
-    @property
-    def traits(self) -> Traits:
-        """The sum of rewards; the state of the present guess. The coin in hand is the last one drawn."""
-        return Traits("jhr", numbers=10)
 
-    def scratch(self, arms: int) -> Memory:
-        """Fresh memory."""
-        return Memory(unused=[0])
+class JamiesonHaasRecht(Counting, Parameters):
+    """Guesses of share and gap, each with a sequential test of many coins; build it with :func:`design`.
 
-    def open_guess(self, state: MutableSequence[float], level: float, guess: float) -> None:
+    Guarantee: for every two-point reservoir, the arm returned has the lower mean with probability at most delta
+    (docs/field/biased_coin.md, B).
+    """
+
+    traits = Traits("jhr", numbers=10)
+
+    def open_guess(self, state: Reals, level: float, guess: float) -> None:
         """Begin guess k of level l: a share of 2^(k-l) and a gap of 2^(-(k+1)/2)."""
         share = 0.5 ** (level - guess)
         square = 0.5 ** (guess + 1.0)  # of the gap
@@ -120,7 +111,7 @@ class JamiesonHaasRecht(NamedTuple):
                 else:
                     self.open_guess(state, state[_LEVEL] + 1.0, 0.0)
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Toss the coin in hand or a fresh one, as its last toss decided."""
         if history.in_flight > 0:
             return WAIT
@@ -153,9 +144,14 @@ def knowledge(reservoir: Any, alpha: float, epsilon: float) -> dict[str, float]:
     return {}
 
 
-def design(
-    alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, *, generous: bool = False
-) -> JamiesonHaasRecht:
+@algorithm(
+    "jhr",
+    "Jamieson, Haas, Recht (NIPS 2016), Algorithm 2",
+    "docs/field/biased_coin.md, B",
+    family=unit_rewards,
+    knowledge=knowledge,
+)
+def design(target: Target, *, generous: bool = False) -> JamiesonHaasRecht:
     """The algorithm of Jamieson, Haas and Recht, for rewards in [0, 1] on a two-point reservoir.
 
     With ``generous`` it takes the constants that the paper is said to have (docs/field/biased_coin.md, B.4): they are
@@ -167,29 +163,6 @@ def design(
     >>> design(0.1, 0.2, 0.1).arms, design(0.1, 0.2, 0.1, generous=True).arms
     (11, 14)
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    law = unit_rewards(family)
     require(isinstance(generous, bool), "generous", "be true or false", generous)
     scouts = 5 if generous else 2
-    return JamiesonHaasRecht(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=scouts + math.ceil(4.0 * _LOG_NINE),
-        family=law,
-        scouts=scouts,
-        generous=bool(generous),
-        spent_level=delta,
-    )
-
-
-ENTRY = Entry(
-    name="jhr",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="Jamieson, Haas, Recht (NIPS 2016), Algorithm 2",
-    proof="docs/field/biased_coin.md, B",
-    options={},
-    rewards="unit",
-    knowledge=knowledge,
-)
+    return JamiesonHaasRecht(*target.on(scouts + math.ceil(4.0 * _LOG_NINE)), scouts, generous, target.delta)

@@ -11,22 +11,16 @@ sampling rule (docs/field/one_phase.md).
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from topalpha.algorithms import joint_lucb
 from topalpha.families.protocols import RewardModel
-from topalpha.rules.columns import AFTER, PLACE, UPPER, JointEvidence
-from topalpha.rules.joint_claims import joint_claims, leader_lower
+from topalpha.rules.columns import AFTER, PLACE, JointEvidence
 from topalpha.rules.joint_stop import (
-    LEADER,
     REGISTERED,
     STATE,
-    Memory,
     certificate,
     check_due,
-    fold_reward,
-    fresh_memory,
     joined,
     leader_evidence,
     leader_or_challenger,
@@ -34,12 +28,9 @@ from topalpha.rules.joint_stop import (
     register,
     update_share,
 )
-from topalpha.rules.protocol import SUM, WAIT, Claim, Entry, History, Traits
-from topalpha.rules.sampling import empirical_best, has_room, leads_enough, settled_leader
-from topalpha.rules.tournament import runner_up
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from topalpha.rules.protocol import WAIT, Generator, History, Integers, Traits
+from topalpha.rules.registration import Target, algorithm
+from topalpha.rules.sampling import has_room, leads_enough
 
 # The sampling rule. None of these touches the guarantee; see docs/field/one_phase.md, 3, for how they were chosen.
 _FIRST = 4  # arms drawn before anything is decided
@@ -50,12 +41,8 @@ _PULLS_PER_ARM = 3.0  # what an arm that is still to be drawn will cost, in pull
 _TRIAL = STATE
 
 
-class JointOnePhase(NamedTuple):
-    """The joint certificate with lazy draws; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/field/one_phase.md).
-    ``arms`` is the largest number that is drawn, ``log_draw`` ln c for one; the other fields are joint-lucb's.
-    """
+class Parameters(NamedTuple):
+    """Those of joint-lucb and ``log_draw``, ln c for one arm; ``arms`` is the largest number that is drawn."""
 
     alpha: float
     epsilon: float
@@ -71,21 +58,20 @@ class JointOnePhase(NamedTuple):
     pool: int
     log_draw: float
 
+
+class JointOnePhase(joint_lucb.JointRules, Parameters):
+    """The joint certificate with lazy draws; build it with :func:`design`.
+
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/field/one_phase.md).
+    """
+
     @property
     def traits(self) -> Traits:
         """Columns and state of joint-lucb, and one credit more. Rewards count in the order of all pulls."""
         columns = AFTER + self.evidence.extra
         return Traits("joint-one-phase", columns=columns, numbers=STATE + 1, width=1, global_order=True)
 
-    def scratch(self, arms: int) -> Memory:
-        """Fresh memory: empty trees and the tables of the evidence."""
-        return fresh_memory(self, arms)
-
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum and the running upper bound of the arm."""
-        fold_reward(self, history, memory, arm, reward)
-
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Draw arms and try the best of them, until it is pulled alone or all are drawn; then as joint-lucb."""
         drawing = history.arms < self.arms
         seen = history.arms
@@ -100,8 +86,7 @@ class JointOnePhase(NamedTuple):
             recall(history, memory, seen)
         if self.arms == 1:
             return 0
-        leader = settled_leader(memory.leaders[1], memory.means, history.state, LEADER)
-        challenger = runner_up(memory.challengers, history.stats[UPPER], history.pulls, leader)
+        leader, challenger = self.contenders(history, memory)
         alone = drawing and self.better_alone(history, memory, leader, seen)
         if alone or not drawing:
             register(self, history, leader)
@@ -153,73 +138,25 @@ class JointOnePhase(NamedTuple):
             own = leader_evidence(self, history, memory, leader, self.family.highest)
         return joined(self, own, log_draws) and certificate(self, history, memory, leader, challenger, log_draws)
 
-    def recommend(self, history: History, memory: Any) -> int:
-        """The leader: the empirical best arm, of tied ones the one that has led."""
-        if history.state[LEADER] > 0.0:
-            return int(history.state[LEADER]) - 1
-        return empirical_best(history.stats[SUM], history.pulls, history.arms)
 
-    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
-        """What the arm's own evidence proves, if it is registered."""
-        return leader_lower(self, history, memory, arm)
-
-    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The arm's running upper bound, at level delta_u."""
-        return history.stats[UPPER][arm]
-
-    def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """What is proved about the arm now, for the target's alpha and for larger ones (docs/proofs.md, E.6)."""
-        return joint_claims(self, history, arm)
-
-
+@algorithm(
+    "joint-one-phase",
+    "joint-lucb that decides itself when to draw the next arm",
+    "docs/field/one_phase.md",
+    models=("pass-fail", "low-variance"),
+    joint=True,
+)
 def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
-    *,
-    delta_u: float = 0.65,
-    leader_weight: float = 0.15,
-    challenger_weight: float = 0.7,
+    target: Target, *, delta_u: float = 0.65, leader_weight: float = 0.15, challenger_weight: float = 0.7
 ) -> JointOnePhase:
-    """The joint certificate with arms drawn when they are wanted.
+    """The joint certificate with arms drawn when they are wanted; options as for joint-lucb.
 
-    Parameters
-    ----------
-    alpha, epsilon, delta
-        The target: a mean within epsilon of the top-alpha fraction, with probability at least 1 - delta.
-    family
-        The reward family, Bernoulli by default.
-    delta_u
-        How often an arm's upper bound may fail, constant whatever delta is.
-    leader_weight, challenger_weight
-        w1 and w2, as for joint-lucb. There is no finite pool: without replacement the number of draws must be fixed.
+    There is no finite pool: without replacement the number of draws must be fixed.
 
     Examples
     --------
     >>> design(0.05, 0.05, 0.05).arms  # at most
     193
     """
-    base = joint_lucb.design(
-        alpha,
-        epsilon,
-        delta,
-        family,
-        delta_u=delta_u,
-        leader_weight=leader_weight,
-        challenger_weight=challenger_weight,
-    )
-    log_draw = -math.log1p(-base.alpha * -math.expm1(base.log_delta_u))
-    return JointOnePhase(**base._asdict(), log_draw=log_draw)
-
-
-ENTRY = Entry(
-    name="joint-one-phase",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="joint-lucb that decides itself when to draw the next arm",
-    proof="docs/field/one_phase.md",
-    options={},
-    models=("pass-fail", "low-variance"),
-    joint=True,
-)
+    base = joint_lucb.design(*target, delta_u=delta_u, leader_weight=leader_weight, challenger_weight=challenger_weight)
+    return JointOnePhase(*base, log_draw=-math.log1p(-base.alpha * -math.expm1(base.log_delta_u)))

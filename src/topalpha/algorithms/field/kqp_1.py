@@ -7,33 +7,26 @@ the top alpha fraction with probability at least 1 - delta, and no two of them a
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from topalpha.algorithms.field.finite_solvers import ROUNDS, countable, target
-from topalpha.algorithms.field.p2 import WIDTH, Memory
-from topalpha.algorithms.field.p3 import COPY_ARMS, COPY_DELTA, TOURNAMENT_NUMBERS, Copies, copies_of_p2
+from topalpha.algorithms.field.finite_solvers import affordable, computable
+from topalpha.algorithms.field.p2 import ARMS, WIDTH
+from topalpha.algorithms.field.p3 import COPY_DELTA, OPTIONS, TOURNAMENT_NUMBERS, Copies, copies_of_p2
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily, RewardModel
-from topalpha.rules.elimination import ALIVE, FURTHER, fold_block
+from topalpha.families.protocols import RewardFamily
+from topalpha.rules.elimination import ALIVE, FURTHER, Blocks
 from topalpha.rules.median_elimination import arms_to_see
-from topalpha.rules.protocol import SUM, Entry, History, Traits
+from topalpha.rules.protocol import SUM, Generator, History, Integers, Traits
+from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import empirical_best
 from topalpha.validate import choice, require, whole
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 # Behind the numbers of a tournament: how many arms are chosen, and where the present P3 begins.
 _CHOSEN, _START = TOURNAMENT_NUMBERS, TOURNAMENT_NUMBERS + 1
 
 
-class KQP1(NamedTuple):
-    """k runs of P3; build it with :func:`design`.
-
-    Guarantee: with probability at least 1 - delta every arm of the selection is within epsilon of the top alpha
-    fraction, for every reservoir and rewards in [0, 1] (docs/field/p2.md, 6).
-    """
+class Parameters(NamedTuple):
+    """The target, the copies, and how many arms are ``wanted``: k."""
 
     alpha: float
     epsilon: float
@@ -44,28 +37,21 @@ class KQP1(NamedTuple):
     wanted: int
     tight: bool
 
-    @property
-    def traits(self) -> Traits:
-        """Blocks of pulls; runs of P3 on arms of their own."""
-        return Traits("kqp-1", columns=FURTHER, numbers=TOURNAMENT_NUMBERS + 2, width=WIDTH, blocks=True)
 
-    def scratch(self, arms: int) -> Memory:
-        """Fresh memory."""
-        return Memory(order=[0] * max(arms, 1))
+class KQP1(Blocks, Parameters):
+    """k runs of P3; build it with :func:`design`.
+
+    Guarantee: with probability at least 1 - delta every arm of the selection is within epsilon of the top alpha
+    fraction, for every reservoir and rewards in [0, 1] (docs/field/p2.md, 6).
+    """
+
+    traits = Traits("kqp-1", columns=FURTHER, numbers=TOURNAMENT_NUMBERS + 2, width=WIDTH, blocks=True)
 
     def copy_arms(self, chosen: int) -> int:
         """The arms of each copy of P2 once ``chosen`` arms are chosen."""
         return arms_to_see(self.alpha - chosen * self.alpha / self.wanted, COPY_DELTA, self.tight)
 
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """A block of one."""
-        fold_block(history, arm, 1, reward)
-
-    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
-        """Count a block of rewards."""
-        fold_block(history, arm, count, total)
-
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """P3 after P3, each behind the arms of the one before; stop with the k arms that are left."""
         while True:
             chosen = int(history.state[_CHOSEN])
@@ -96,11 +82,15 @@ class KQP1(NamedTuple):
         return sum(self.copies.tournament_pulls(self.copy_arms(chosen)) for chosen in range(self.wanted))
 
 
+@algorithm(
+    "kqp-1",
+    "Chaudhuri, Kalyanakrishnan (ICML 2019), KQP-1",
+    "docs/field/p2.md, 6",
+    family=unit_rewards,
+    options=OPTIONS,
+)
 def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
+    target: Target,
     *,
     k: int = 2,
     solver: str = "median",
@@ -117,35 +107,11 @@ def design(
     >>> design(0.1, 0.2, 0.1, k=1).arms
     252
     """
-    alpha, epsilon, delta = target(alpha, epsilon, delta)
+    computable(target)
     wanted = whole("k", k)
     require(wanted <= 10_000, "k", "be at most 10000", k)
-    COPY_ARMS[choice("arms", arms, COPY_ARMS)](alpha / wanted, COPY_DELTA)  # refuses an alpha that is too small
-    made = KQP1(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=1,
-        family=unit_rewards(family),
-        copies=copies_of_p2(epsilon, delta / wanted, solver, copies, pulls),
-        wanted=wanted,
-        tight=arms == "tight",
-    )
-    countable(made.design_pulls())
-    return made._replace(arms=made.copies.number * sum(made.copy_arms(chosen) for chosen in range(wanted)))
-
-
-ENTRY = Entry(
-    name="kqp-1",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="Chaudhuri, Kalyanakrishnan (ICML 2019), KQP-1",
-    proof="docs/field/p2.md, 6",
-    options={
-        "solver": tuple(ROUNDS),
-        "copies": ("printed", "corrected"),
-        "arms": ("paper", "tight"),
-        "pulls": ("printed", "tight"),
-    },
-    rewards="unit",
-)
+    ARMS[choice("arms", arms, ARMS)](target.alpha / wanted, COPY_DELTA)  # refuses an alpha that is too small
+    each = copies_of_p2(target.epsilon, target.delta / wanted, solver, copies, pulls)
+    made = KQP1(*target.on(1), each, wanted, tight=arms == "tight")
+    affordable(target, made.design_pulls())
+    return made._replace(arms=each.number * sum(made.copy_arms(chosen) for chosen in range(wanted)))

@@ -13,34 +13,22 @@ rewards in [0, 1] that are not Bernoulli nothing is proved.
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from topalpha.families import checked, describe
-from topalpha.families.protocols import RewardFamily, RewardModel
+from topalpha.families.protocols import RewardFamily
 from topalpha.reservoirs import TwoPoint
-from topalpha.rules.protocol import SUM, WAIT, Entry, History, Traits
-from topalpha.validate import fraction, positive, real, require
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from topalpha.rules.generic import Counting
+from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Traits
+from topalpha.rules.registration import Target, algorithm
+from topalpha.validate import fraction, real, require
 
 # ln L this little below 0 is a tie with a fresh coin, lost to rounding.
 _TIE = 1e-9
 
 
-class Memory(NamedTuple):
-    """Scratch: nothing is worth keeping."""
-
-    unused: MutableSequence[int]
-
-
-class LikelihoodToss(NamedTuple):
-    """One coin at a time, by its likelihood ratio; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for the two-point reservoir it was told (docs/field/biased_coin.md, A).
-    ``stop_at`` is ln L at the stop; 0 where any arm will do.
-    """
+class Parameters(NamedTuple):
+    """The target and the reservoir; ``stop_at`` is ln L at the stop, 0 where any arm will do."""
 
     alpha: float
     epsilon: float
@@ -52,21 +40,16 @@ class LikelihoodToss(NamedTuple):
     share: float
     stop_at: float
 
-    @property
-    def traits(self) -> Traits:
-        """The sum of rewards alone: the coin in hand is the last one drawn."""
-        return Traits("likelihood-toss", exact_law=True)
 
-    def scratch(self, arms: int) -> Memory:
-        """Fresh memory."""
-        return Memory(unused=[0])
+class LikelihoodToss(Counting, Parameters):
+    """One coin at a time, by its likelihood ratio; build it with :func:`design`.
 
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a and the sum."""
-        history.pulls[arm] += 1
-        history.stats[SUM][arm] += reward
+    Guarantee: (alpha, epsilon, delta)-correct for the two-point reservoir it was told (docs/field/biased_coin.md, A).
+    """
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+    traits = Traits("likelihood-toss", exact_law=True)
+
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Toss the coin in hand while 1 <= L, a fresh one otherwise; stop once L is large enough."""
         if history.in_flight > 0:
             return WAIT
@@ -138,15 +121,15 @@ def knowledge(reservoir: Any, alpha: float, epsilon: float) -> dict[str, float]:
     return {"low": law.low, "high": law.high, "share": law.probability}
 
 
+@algorithm(
+    "likelihood-toss",
+    "Chandrasekaran, Karp (COLT 2014), Likelihood-Toss",
+    "docs/field/biased_coin.md, A",
+    family=checked,
+    knowledge=knowledge,
+)
 def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    share: float | None = None,
+    target: Target, *, low: float | None = None, high: float | None = None, share: float | None = None
 ) -> LikelihoodToss:
     """Likelihood-Toss on the reservoir with mean ``high`` with probability ``share``, else ``low``; all are required.
 
@@ -160,8 +143,7 @@ def design(
     >>> design(0.1, 0.3, 0.1, low=0.4, high=0.604, share=0.1).stop_at
     0.0
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    law = checked(family)
+    law = target.family
     for name, value in (("low", low), ("high", high), ("share", share)):
         require(value is not None, name, "be given: likelihood-toss knows the reservoir", value)
     below, above, part = real("low", low or 0.0), real("high", high or 0.0), fraction("share", share or 0.0)
@@ -173,27 +155,7 @@ def design(
         edge = mean in (law.lowest, law.highest) and law.divergence(mean, 0.5 * (below + above)) == math.inf
         require(not edge, name, f"be a mean that {describe(law)} can have", mean)
     stop_at = 0.0
-    if only_high(below, above, part, alpha, epsilon):
-        stop_at = max(0.0, math.log((1.0 - part) / part) + math.log((1.0 - delta) / delta))
-    return LikelihoodToss(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=math.ceil(4.0 / part),  # as many as nearly every run needs: a simulator then draws them at one go
-        family=law,
-        low=below,
-        high=above,
-        share=part,
-        stop_at=stop_at,
-    )
-
-
-ENTRY = Entry(
-    name="likelihood-toss",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="Chandrasekaran, Karp (COLT 2014), Likelihood-Toss",
-    proof="docs/field/biased_coin.md, A",
-    options={},
-    knowledge=knowledge,
-)
+    if only_high(below, above, part, target.alpha, target.epsilon):
+        stop_at = max(0.0, math.log((1.0 - part) / part) + math.log((1.0 - target.delta) / target.delta))
+    arms = math.ceil(4.0 / part)  # as many as nearly every run needs: a simulator then draws them at one go
+    return LikelihoodToss(*target.on(arms), below, above, part, stop_at)

@@ -14,20 +14,18 @@ clock is rounded up a little (docs/field/lucb.md, 1.3).
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from topalpha.families import Bernoulli, checked, describe
-from topalpha.families.protocols import RewardFamily, RewardModel
-from topalpha.rules.protocol import SUM, WAIT, Claim, Entry, History, Traits
-from topalpha.rules.ranking import best_ranked, rank_all, rerank
-from topalpha.rules.sampling import fill_means, leads_enough, query_fresh, unseen
+from topalpha.families.protocols import RewardFamily
+from topalpha.rules.claims import rank_claim
+from topalpha.rules.generic import BestOfRanking, Rounds
+from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Reals, Traits
+from topalpha.rules.registration import Target, algorithm
+from topalpha.rules.sampling import leads_enough, unseen
 from topalpha.rules.tournament import beats
 from topalpha.theory.arm_counts import arms_of_rank
-from topalpha.validate import choice, fraction, positive, require, whole
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from topalpha.validate import choice, require, whole
 
 # The one number of the state: how many rounds were planned after the first pull of every arm.
 _ROUNDS = 0
@@ -36,23 +34,23 @@ _ROUNDS = 0
 _STEP = 0.02
 
 
+#: The weakest of the k best arms, its lower bound, and the strongest of the rest.
+Edge: TypeAlias = tuple[int, float, int]
+
+
 class Memory(NamedTuple):
     """Scratch: means, the ranking by them, and the upper bounds that are known at a rate; infinite if not."""
 
-    ready: MutableSequence[int]
-    means: MutableSequence[float]
-    order: MutableSequence[int]
-    place: MutableSequence[int]
-    uppers: MutableSequence[float]
-    rate_then: MutableSequence[float]
+    ready: Integers
+    means: Reals
+    order: Integers
+    place: Integers
+    uppers: Reals
+    rate_then: Reals
 
 
-class LUCBkm(NamedTuple):
-    """k of the best m arms; build it with :func:`design`.
-
-    Guarantee: all k arms are (alpha, epsilon)-good with probability at least 1 - delta (docs/field/lucb.md, 1).
-    ``wanted`` is k and ``good_enough`` m; ``offset`` is ln(5n/(4 delta_B)), delta_B = delta/2.
-    """
+class Parameters(NamedTuple):
+    """The target and the rate; ``wanted`` is k, ``good_enough`` m, ``offset`` ln(5n/(4 delta_B)), delta_B = delta/2."""
 
     alpha: float
     epsilon: float
@@ -64,21 +62,18 @@ class LUCBkm(NamedTuple):
     offset: float
     hoeffding: bool
 
-    @property
-    def traits(self) -> Traits:
-        """Column: the sum of rewards, which may depend on each other across arms. State: the number of rounds."""
-        return Traits("lucb-k-m", columns=1, numbers=1, width=3, independent=False)
+
+class LUCBkm(BestOfRanking, Rounds, Parameters):
+    """k of the best m arms; build it with :func:`design`.
+
+    Guarantee: all k arms are (alpha, epsilon)-good with probability at least 1 - delta (docs/field/lucb.md, 1).
+    """
+
+    traits = Traits("lucb-k-m", columns=1, numbers=1, width=3, independent=False)
 
     def scratch(self, arms: int) -> Memory:
         """Fresh memory: nothing known yet."""
-        return Memory(
-            ready=[0],
-            means=[0.0] * arms,
-            order=[0] * arms,
-            place=[0] * arms,
-            uppers=[math.inf] * arms,
-            rate_then=[0.0],
-        )
+        return Memory([0], [0.0] * arms, [0] * arms, [0] * arms, [math.inf] * arms, [0.0])
 
     def rate(self, clock: float) -> float:
         """ln((5/4) n t^4 / delta_B)."""
@@ -106,26 +101,13 @@ class LUCBkm(NamedTuple):
         history.pulls[arm] += 1
         history.stats[SUM][arm] += reward
         if memory.ready[0] == 1:
-            memory.means[arm] = history.stats[SUM][arm] / history.pulls[arm]
             memory.uppers[arm] = math.inf
-            rerank(memory.order, memory.place, memory.means, history.pulls, history.arms, arm)
+            self.rank_again(history, memory, arm)
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
-        """Pull the weakest of the k best, the least pulled of the next m - k and the strongest of the rest.
-
-        Stop once the lower bounds of the k reach all upper bounds of the rest, up to epsilon.
-        """
-        if history.arms < self.arms:
-            return query_fresh(history.arms, self.arms, batch)
-        if memory.ready[0] == 0:
-            if unseen(history.pulls, history.arms):
-                return WAIT
-            fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
-            rank_all(memory.order, memory.place, memory.means, history.pulls, history.arms)
-            memory.rate_then[0] = 0.0
-            memory.ready[0] = 1
+    def contenders(self, history: History, memory: Any) -> Edge:
+        """The weakest of the k best and the strongest of the rest, -1 if there is no rest."""
         if self.good_enough == self.arms:
-            return 0  # there is no rest
+            return -1, 0.0, -1
         now = self.rate(self.round_clock(history))
         weakest = -1
         lower = math.inf
@@ -136,24 +118,26 @@ class LUCBkm(NamedTuple):
             if weakest < 0 or beats(-bound, pulls, arm, -lower, history.pulls[weakest], weakest):
                 weakest = arm
                 lower = bound
-        strongest = self.strongest_of_rest(history, memory, now)
-        if memory.uppers[strongest] - lower <= self.epsilon:
-            return 0
+        return weakest, lower, self.strongest_of_rest(history, memory, now)
+
+    def stopping(self, history: History, memory: Any, edge: Edge) -> bool:
+        """Whether the lower bounds of the k reach all upper bounds of the rest, up to epsilon."""
+        _, lower, strongest = edge
+        return strongest < 0 or memory.uppers[strongest] - lower <= self.epsilon
+
+    def sampling(self, history: History, memory: Any, rng: Generator, edge: Edge, batch: Integers) -> int:
+        """The weakest of the k best, the least pulled of the next m - k and the strongest of the rest."""
+        weakest, _, strongest = edge
         middle = -1
         for index in range(self.wanted, self.good_enough):
             arm = memory.order[index]
             if middle < 0 or history.pulls[arm] < history.pulls[middle]:
                 middle = arm
         count = 0
-        if not leads_enough(history, weakest):
-            batch[count] = weakest
-            count += 1
-        if middle >= 0 and not leads_enough(history, middle):
-            batch[count] = middle
-            count += 1
-        if not leads_enough(history, strongest):
-            batch[count] = strongest
-            count += 1
+        for arm in (weakest, middle, strongest):
+            if arm >= 0 and not leads_enough(history, arm):
+                batch[count] = arm
+                count += 1
         if count == 0:
             return WAIT
         history.state[_ROUNDS] += 1.0
@@ -176,14 +160,6 @@ class LUCBkm(NamedTuple):
                 best = arm
         return best
 
-    def recommend(self, history: History, memory: Any) -> int:
-        """The first of the k arms: the empirical best."""
-        return (best_ranked(history.stats[SUM], history.pulls, history.arms, 1) or [0])[0]
-
-    def selection(self, history: History, memory: Any) -> list[int]:
-        """The k arms with the largest means, the best first."""
-        return best_ranked(history.stats[SUM], history.pulls, history.arms, self.wanted)
-
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
         """The arm's lower bound in this round."""
         pulls = history.pulls[arm]
@@ -201,29 +177,21 @@ class LUCBkm(NamedTuple):
         if history.arms < self.arms or unseen(history.pulls, history.arms):
             return []
         others = [self.upper_bound(history, memory, other) for other in range(history.arms) if other != arm]
-        above = sorted(others, reverse=True)[self.good_enough - 1 :]
-        distance = above[0] - self.lower_bound(history, memory, arm) if above else 0.0
-        return [Claim(self.alpha, max(0.0, distance))]
+        return rank_claim(self.alpha, self.lower_bound(history, memory, arm), others, self.good_enough)
 
 
-def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
-    *,
-    k: int = 1,
-    m: int = 0,
-    bounds: str = "kl",
-) -> LUCBkm:
+@algorithm(
+    "lucb-k-m",
+    "Chaudhuri, Kalyanakrishnan (ICML 2019), LUCB-k-m",
+    "docs/field/lucb.md, 1",
+    family=checked,
+    options={"bounds": ("kl", "hoeffding")},
+)
+def design(target: Target, *, k: int = 1, m: int = 0, bounds: str = "kl") -> LUCBkm:
     """LUCB-k-m on the fewest arms of which m are in the top alpha fraction with probability 1 - delta/2.
 
     Parameters
     ----------
-    alpha, epsilon, delta
-        The target: means within epsilon of the top-alpha fraction, with probability at least 1 - delta.
-    family
-        The reward family, Bernoulli by default.
     k
         How many arms to return.
     m
@@ -236,33 +204,11 @@ def design(
     >>> design(0.05, 0.05, 0.05).arms, design(0.05, 0.05, 0.05, m=2).arms
     (72, 110)
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
     wanted = whole("k", k)
     best = whole("m", m, 0) or wanted
     require(best >= wanted, "m", f"be at least k = {wanted}", m)
-    law = checked(family)
     hoeffding = choice("bounds", bounds, ("kl", "hoeffding")) == "hoeffding"
-    if hoeffding and not isinstance(law, Bernoulli):
-        require(False, "family", "be bernoulli, rewards in [0, 1], with bounds 'hoeffding'", describe(law))
-    number = arms_of_rank(best, alpha, 0.5 * delta)
-    return LUCBkm(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=number,
-        family=law,
-        wanted=wanted,
-        good_enough=best,
-        offset=math.log(2.5 * number / delta),
-        hoeffding=hoeffding,
-    )
-
-
-ENTRY = Entry(
-    name="lucb-k-m",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="Chaudhuri, Kalyanakrishnan (ICML 2019), LUCB-k-m",
-    proof="docs/field/lucb.md, 1",
-    options={"bounds": ("kl", "hoeffding")},
-)
+    if hoeffding and not isinstance(target.family, Bernoulli):
+        require(False, "family", "be bernoulli, rewards in [0, 1], with bounds 'hoeffding'", describe(target.family))
+    number = arms_of_rank(best, target.alpha, 0.5 * target.delta)
+    return LUCBkm(*target.on(number), wanted, best, math.log(2.5 * number / target.delta), hoeffding)

@@ -7,31 +7,29 @@ solver is Median Elimination. Solvers that are two-phase algorithms of their own
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from topalpha.algorithms import kl_lucb, lucb_pp
 from topalpha.algorithms.field import eb_tc, glr, track_and_stop, ttts, ugape
 from topalpha.algorithms.field.finite_solvers import (
     NUMBERS,
     FiniteSolver,
-    countable,
+    affordable,
+    computable,
     exponential_gap,
     median,
-    target,
     uniform,
 )
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily, RewardModel
-from topalpha.rules.elimination import fold_block
+from topalpha.families.protocols import RewardFamily
+from topalpha.rules.elimination import Blocks
 from topalpha.rules.median_elimination import last_arm
-from topalpha.rules.protocol import SUM, Algorithm, Entry, History, Traits
-from topalpha.rules.sampling import empirical_best
+from topalpha.rules.protocol import Algorithm, Generator, History, Integers, Traits
+from topalpha.rules.registration import Design, Target, algorithm
+from topalpha.rules.sampling import recall_leader
 from topalpha.theory import arms_paper, arms_tight
 from topalpha.validate import choice, require
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 #: How many blocks one plan names at most.
 WIDTH = 16
@@ -40,17 +38,8 @@ WIDTH = 16
 _CHOSEN = NUMBERS
 
 
-class Memory(NamedTuple):
-    """Scratch: room to sort the arms."""
-
-    order: MutableSequence[int]
-
-
-class P2(NamedTuple):
-    """N arms, then a contest; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and rewards in [0, 1] (docs/field/p2.md, 4).
-    """
+class Parameters(NamedTuple):
+    """The target, and who finds the best of the arms."""
 
     alpha: float
     epsilon: float
@@ -59,24 +48,19 @@ class P2(NamedTuple):
     family: RewardFamily
     solver: FiniteSolver
 
+
+class P2(Blocks, Parameters):
+    """N arms, then a contest; build it with :func:`design`.
+
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and rewards in [0, 1] (docs/field/p2.md, 4).
+    """
+
     @property
     def traits(self) -> Traits:
         """Blocks of pulls; the solvers' proofs are for independent arms."""
         return Traits("p2", columns=self.solver.statistics, numbers=NUMBERS + 1, width=WIDTH, blocks=True)
 
-    def scratch(self, arms: int) -> Memory:
-        """Fresh memory."""
-        return Memory(order=[0] * max(arms, 1))
-
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """A block of one."""
-        fold_block(history, arm, 1, reward)
-
-    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
-        """Count a block of rewards."""
-        fold_block(history, arm, count, total)
-
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Draw N arms and let them fight it out; stop with the one that is left."""
         if history.state[_CHOSEN] > 0.0:
             return 0
@@ -87,9 +71,7 @@ class P2(NamedTuple):
 
     def recommend(self, history: History, memory: Any) -> int:
         """The arm that is left; before the stop the empirical best."""
-        if history.state[_CHOSEN] > 0.0:
-            return int(history.state[_CHOSEN]) - 1
-        return empirical_best(history.stats[SUM], history.pulls, history.arms)
+        return recall_leader(history, _CHOSEN)
 
     def design_pulls(self) -> float:
         """The pulls of a run: exactly, or at most where the solver is ``exponential-gap``."""
@@ -104,41 +86,30 @@ ELIMINATIONS: dict[str, Callable[[float, float, str], FiniteSolver]] = {
 }
 
 #: Algorithms that draw enough arms with delta/2 and solve for the best of them with delta/2: P2 with that solver, under
-#: their own names. One line each.
-TWO_PHASE: dict[str, Callable[..., Algorithm]] = {
-    "lucb++": lucb_pp.design,
-    "kl-lucb": kl_lucb.design,
-    "ugape": ugape.design,
-    "glr": glr.design,
-    "eb-tc": eb_tc.design,
-    "ttts": ttts.design,
-    "track-and-stop": track_and_stop.design,
+#: their own names.
+TWO_PHASE: dict[str, Design[Algorithm]] = {
+    module.design.entry.name: module.design for module in (lucb_pp, kl_lucb, ugape, glr, eb_tc, ttts, track_and_stop)
 }
 
-_ARMS = {"paper": arms_paper, "tight": arms_tight}
+#: Choices of ``arms``: how many arms are drawn.
+ARMS: dict[str, Callable[[float, float], int]] = {"paper": arms_paper, "tight": arms_tight}
 
 
-def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
-    *,
-    solver: str = "median",
-    arms: str = "paper",
-    pulls: str = "printed",
-) -> Algorithm:
+@algorithm(
+    "p2",
+    "Chaudhuri, Kalyanakrishnan (AAAI 2017; ICML 2019), P2",
+    "docs/field/p2.md, 4",
+    options={"solver": (*ELIMINATIONS, *TWO_PHASE), "arms": tuple(ARMS), "pulls": ("printed", "tight")},
+    rewards="unit",
+)
+def design(target: Target, *, solver: str = "median", arms: str = "paper", pulls: str = "printed") -> Algorithm:
     """P2 with a finite solver.
 
     Parameters
     ----------
-    alpha, epsilon, delta
-        The target: a mean within epsilon of the top-alpha fraction, with probability at least 1 - delta.
-    family
-        Bernoulli, which covers all rewards in [0, 1]; a two-phase solver takes what its own design takes.
     solver
         ``"median"``, the paper's; ``"uniform"``, ``"exponential-gap"``; or one of :data:`TWO_PHASE`, whose own design
-        makes the algorithm.
+        makes the algorithm, for the reward models that it takes.
     arms
         ``"paper"`` ceil(ln(2/delta)/alpha), or ``"tight"`` ceil(ln(2/delta)/-ln(1-alpha)). A two-phase solver without
         this option draws the number of its own design.
@@ -153,35 +124,15 @@ def design(
     19110.0
     """
     choice("solver", solver, (*ELIMINATIONS, *TWO_PHASE))
-    count = _ARMS[choice("arms", arms, _ARMS)]
+    count = ARMS[choice("arms", arms, ARMS)]
     if solver in TWO_PHASE:
         require(pulls == "printed", "pulls", f"be 'printed' for solver {solver!r}", pulls)
         make = TWO_PHASE[solver]
-        options = {"arms": arms} if "arms" in (make.__kwdefaults__ or {}) else {}
-        return make(alpha, epsilon, delta, family, **options)
-    alpha, epsilon, delta = target(alpha, epsilon, delta)
-    made = P2(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=count(alpha, delta),
-        family=unit_rewards(family),
-        solver=ELIMINATIONS[solver](epsilon, delta / 2.0, pulls),
-    )
-    countable(made.design_pulls())
+        options: dict[str, Any] = {"arms": arms} if "arms" in make.entry.defaults else {}
+        return make(*target, **options)
+    computable(target)
+    number = count(target.alpha, target.delta)
+    unit = target._replace(family=unit_rewards(target.family))
+    made = P2(*unit.on(number), ELIMINATIONS[solver](target.epsilon, target.delta / 2.0, pulls))
+    affordable(target, made.design_pulls())
     return made
-
-
-ENTRY = Entry(
-    name="p2",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="Chaudhuri, Kalyanakrishnan (AAAI 2017; ICML 2019), P2",
-    proof="docs/field/p2.md, 4",
-    options={
-        "solver": (*ELIMINATIONS, *TWO_PHASE),
-        "arms": ("paper", "tight"),
-        "pulls": ("printed", "tight"),
-    },
-    rewards="unit",
-)

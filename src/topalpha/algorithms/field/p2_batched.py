@@ -11,14 +11,13 @@ depend on each other across arms.
 
 from __future__ import annotations
 
-from topalpha.algorithms.field.cc_lucb_streaming import design as streaming
+from topalpha.algorithms import cc_lucb
+from topalpha.algorithms.field import cc_lucb_streaming
 from topalpha.algorithms.field.streaming_pool import StreamingLUCB
 from topalpha.confidence.levels import checked_bounds
-from topalpha.families import checked_model
-from topalpha.families.protocols import RewardModel
-from topalpha.rules.protocol import Entry
+from topalpha.rules.registration import Target, algorithm
 from topalpha.theory import arms_tight
-from topalpha.validate import choice, fraction, positive, whole
+from topalpha.validate import choice, whole
 
 
 def batches(arms: int, batch: int) -> int:
@@ -32,24 +31,18 @@ def batches(arms: int, batch: int) -> int:
     return max(1, -(-(arms - 1) // (batch - 1)))
 
 
-def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
-    *,
-    batch: int = 16,
-    split: str = "even",
-    bounds: str = "tilt",
-) -> StreamingLUCB:
+@algorithm(
+    "p2-batched",
+    "Chaudhuri, Kalyanakrishnan (AAAI 2017), P2 on successive batches",
+    "docs/field/lucb.md, 2",
+    options={"split": ("even", "certificate"), **cc_lucb.BOUNDS},
+    models=cc_lucb.MODELS,
+)
+def design(target: Target, *, batch: int = 16, split: str = "even", bounds: str = "tilt") -> StreamingLUCB:
     """LUCB on batches of arms.
 
     Parameters
     ----------
-    alpha, epsilon, delta
-        The target: a mean within epsilon of the top-alpha fraction, with probability at least 1 - delta.
-    family
-        The reward model, Bernoulli by default.
     batch
         B: how many arms a batch has, the winner of the one before among them; 2 at least.
     split
@@ -59,44 +52,27 @@ def design(
 
     Examples
     --------
-    >>> algorithm = design(0.1, 0.1, 0.1, batch=8)
-    >>> algorithm.arms, algorithm.discard_slack == 0.1 / 4
+    >>> made = design(0.1, 0.1, 0.1, batch=8)
+    >>> made.arms, made.discard_slack == 0.1 / 4
     (29, True)
     """
     size = whole("batch", batch, 2)
     if choice("split", split, ("even", "certificate")) == "certificate":
-        return streaming(alpha, epsilon, delta, family, keep=size, bounds=bounds)._replace(batched=True, refill_at=1)
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    kind = choice("bounds", bounds, ("tilt", "kt"))
-    law = checked_model(family)
-    number = arms_tight(alpha, delta)
-    share = epsilon / batches(number, size)
+        return cc_lucb_streaming.design(*target, keep=size, bounds=bounds)._replace(batched=True, refill_at=1)
+    number = arms_tight(target.alpha, target.delta)
+    share = target.epsilon / batches(number, size)
     # delta/2 for the draw; the rest for both sides of every arm, since losses are chained through any of them
-    level = 0.25 * delta / number
+    level = 0.25 * target.delta / number
+    kind = choice("bounds", bounds, cc_lucb.BOUNDS["bounds"])
     return StreamingLUCB(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=number,
-        family=law,
-        confidence=checked_bounds(law, kind, share, level, level, delta),
+        *target.on(number),
+        confidence=checked_bounds(target.family, kind, share, level, level, target.delta),
         pool_size=size,
         refill_at=1,
         discard_slack=share,
         chained=True,
         batched=True,
-        draw_level=0.5 * delta,
+        draw_level=0.5 * target.delta,
         upper_level=level,
         pool=0,
     )
-
-
-ENTRY = Entry(
-    name="p2-batched",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="Chaudhuri, Kalyanakrishnan (AAAI 2017), P2 on successive batches",
-    proof="docs/field/lucb.md, 2",
-    options={"split": ("even", "certificate"), "bounds": ("tilt", "kt")},
-    models=("pass-fail", "normal", "low-variance"),
-)

@@ -8,31 +8,32 @@ printed u = ceil(4 ln(2/delta)) rests on (3/4)^u (docs/field/p2.md, 5).
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from topalpha.algorithms.field.finite_solvers import NUMBERS, ROUNDS, Rounds, countable, target
-from topalpha.algorithms.field.p2 import WIDTH, Memory
+from topalpha.algorithms.field.finite_solvers import NUMBERS, ROUNDS, Rounds, affordable, computable
+from topalpha.algorithms.field.p2 import ARMS, WIDTH
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily, RewardModel
-from topalpha.rules.elimination import FURTHER, fold_block
+from topalpha.families.protocols import RewardFamily
+from topalpha.rules.elimination import FURTHER, Blocks
 from topalpha.rules.median_elimination import last_arm
-from topalpha.rules.protocol import SUM, Entry, History, Traits
-from topalpha.rules.sampling import empirical_best
-from topalpha.theory import arms_paper, arms_tight
+from topalpha.rules.protocol import Generator, History, Integers, Traits
+from topalpha.rules.registration import Target, algorithm
+from topalpha.rules.sampling import recall_leader
 from topalpha.validate import choice
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 #: Every copy of P2 may fail with this probability.
 COPY_DELTA = 0.25
 
-#: Choices of ``arms``: how many arms a copy draws.
-COPY_ARMS = {"paper": arms_paper, "tight": arms_tight}
-
 #: How many numbers of ``History.state`` the copies and their final use, from their place on.
 TOURNAMENT_NUMBERS = NUMBERS + 1
+
+#: The textual options.
+OPTIONS = {
+    "solver": tuple(ROUNDS),
+    "copies": ("printed", "corrected"),
+    "arms": tuple(ARMS),
+    "pulls": ("printed", "tight"),
+}
 
 # Where the number of copies that are done is held, and behind it the arm returned, counted from 1; 0 before the stop.
 _DONE, _CHOSEN = NUMBERS, TOURNAMENT_NUMBERS
@@ -45,15 +46,7 @@ class Copies(NamedTuple):
     trial: Rounds
     final: Rounds
 
-    def tournament(
-        self,
-        history: History,
-        order: MutableSequence[int],
-        start: int,
-        each: int,
-        place: int,
-        batch: MutableSequence[int],
-    ) -> int:
+    def tournament(self, history: History, order: Integers, start: int, each: int, place: int, batch: Integers) -> int:
         """Blocks of the present contest, copies of ``each`` fresh arms from ``start`` on; 0 once one arm is left.
 
         A copy leaves one arm in the set, and the next one begins behind it: what is in the set from ``start`` on when
@@ -76,11 +69,8 @@ class Copies(NamedTuple):
         return self.number * self.trial.most_pulls(each, True) + self.final.most_pulls(self.number, False)
 
 
-class P3(NamedTuple):
-    """Copies of P2, then a final; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and rewards in [0, 1] (docs/field/p2.md, 5).
-    """
+class Parameters(NamedTuple):
+    """The target, the copies, and how many arms each draws."""
 
     alpha: float
     epsilon: float
@@ -90,24 +80,16 @@ class P3(NamedTuple):
     copies: Copies
     arms_each: int
 
-    @property
-    def traits(self) -> Traits:
-        """Blocks of pulls; copies must not depend on each other."""
-        return Traits("p3", columns=FURTHER, numbers=TOURNAMENT_NUMBERS + 1, width=WIDTH, blocks=True)
 
-    def scratch(self, arms: int) -> Memory:
-        """Fresh memory."""
-        return Memory(order=[0] * max(arms, 1))
+class P3(Blocks, Parameters):
+    """Copies of P2, then a final; build it with :func:`design`.
 
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """A block of one."""
-        fold_block(history, arm, 1, reward)
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and rewards in [0, 1] (docs/field/p2.md, 5).
+    """
 
-    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
-        """Count a block of rewards."""
-        fold_block(history, arm, count, total)
+    traits = Traits("p3", columns=FURTHER, numbers=TOURNAMENT_NUMBERS + 1, width=WIDTH, blocks=True)
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """One copy after the other, then the final; stop with the arm that is left."""
         if history.state[_CHOSEN] > 0.0:
             return 0
@@ -118,9 +100,7 @@ class P3(NamedTuple):
 
     def recommend(self, history: History, memory: Any) -> int:
         """The arm that is left; before the stop the empirical best."""
-        if history.state[_CHOSEN] > 0.0:
-            return int(history.state[_CHOSEN]) - 1
-        return empirical_best(history.stats[SUM], history.pulls, history.arms)
+        return recall_leader(history, _CHOSEN)
 
     def design_pulls(self) -> float:
         """The pulls of every run, exactly."""
@@ -135,7 +115,7 @@ def copies_needed(delta: float, copies: str) -> int:
     >>> copies_needed(0.1, "printed"), copies_needed(0.1, "corrected"), copies_needed(0.125, "corrected")
     (12, 3, 2)
     """
-    printed = choice("copies", copies, ("printed", "corrected")) == "printed"
+    printed = choice("copies", copies, OPTIONS["copies"]) == "printed"
     number = math.log(2.0 / delta) * (4.0 if printed else 1.0 / math.log(1.0 / COPY_DELTA))
     return max(1, math.ceil(number * (1.0 - 1e-14)))
 
@@ -157,16 +137,15 @@ def copies_of_p2(epsilon: float, delta: float, solver: str, copies: str, pulls: 
     )
 
 
+@algorithm(
+    "p3",
+    "Chaudhuri, Kalyanakrishnan (ICML 2019), Algorithm 2 (P3)",
+    "docs/field/p2.md, 5",
+    family=unit_rewards,
+    options=OPTIONS,
+)
 def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
-    *,
-    solver: str = "median",
-    copies: str = "printed",
-    arms: str = "paper",
-    pulls: str = "printed",
+    target: Target, *, solver: str = "median", copies: str = "printed", arms: str = "paper", pulls: str = "printed"
 ) -> P3:
     """P3 on ``copies`` copies of P2; ``solver``, ``arms`` and ``pulls`` as for P2, whose copies fail with 1/4 at most.
 
@@ -179,32 +158,8 @@ def design(
     >>> design(0.1, 0.2, 0.1, copies="corrected", solver="uniform").design_pulls()  # 63 * 508 + 3 * 369
     33111.0
     """
-    alpha, epsilon, delta = target(alpha, epsilon, delta)
-    made = copies_of_p2(epsilon, delta, solver, copies, pulls)
-    each = COPY_ARMS[choice("arms", arms, COPY_ARMS)](alpha, COPY_DELTA)
-    countable(made.tournament_pulls(each))
-    return P3(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=made.number * each,
-        family=unit_rewards(family),
-        copies=made,
-        arms_each=each,
-    )
-
-
-ENTRY = Entry(
-    name="p3",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="Chaudhuri, Kalyanakrishnan (ICML 2019), Algorithm 2 (P3)",
-    proof="docs/field/p2.md, 5",
-    options={
-        "solver": tuple(ROUNDS),
-        "copies": ("printed", "corrected"),
-        "arms": ("paper", "tight"),
-        "pulls": ("printed", "tight"),
-    },
-    rewards="unit",
-)
+    computable(target)
+    made = copies_of_p2(target.epsilon, target.delta, solver, copies, pulls)
+    each = ARMS[choice("arms", arms, ARMS)](target.alpha, COPY_DELTA)
+    affordable(target, made.tournament_pulls(each))
+    return P3(*target.on(made.number * each), made, each)

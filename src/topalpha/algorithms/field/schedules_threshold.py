@@ -6,13 +6,12 @@ All of it is made of Hoeffding's inequality for rewards in [0, 1] and is proved 
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from topalpha.rules.elimination import FURTHER, keep_best, new_round, next_blocks, round_mean, survivor
-from topalpha.rules.protocol import SUM, History
+from topalpha.rules.elimination import FURTHER, Blocks, keep_best, new_round, next_blocks, round_mean, survivor
+from topalpha.rules.protocol import SUM, History, Integers
 from topalpha.rules.sampling import empirical_best
-from topalpha.validate import require
 
 #: How many blocks of pulls one plan names at most.
 WIDTH = 8
@@ -22,26 +21,6 @@ ACCEPTED = FURTHER
 
 #: Positions in the state: the first arm of the present repetition, its round, how many arms were accepted.
 FIRST, ROUND, FOUND, NUMBERS = 0, 1, 2, 3
-
-# Sums of rewards are exact, and pull numbers whole, up to here.
-_MOST_PULLS = 2.0**53
-
-
-class Memory(NamedTuple):
-    """Scratch: room to sort arms in."""
-
-    order: MutableSequence[int]
-
-
-def room(arms: int) -> Memory:
-    """Fresh scratch for this many arms.
-
-    Examples
-    --------
-    >>> room(2)
-    Memory(order=[0, 0])
-    """
-    return Memory([0] * max(1, arms))
 
 
 class Halving(NamedTuple):
@@ -99,7 +78,7 @@ class Repetitions(NamedTuple):
     margin: float
     wanted: int
 
-    def next_test(self, history: History, order: MutableSequence[int], threshold: float, batch: Any) -> int:
+    def next_test(self, history: History, order: Integers, threshold: float, batch: Any) -> int:
         """The next blocks of pulls, WAIT, or 0 once enough arms are accepted."""
         state = history.state
         while state[FOUND] < self.wanted:
@@ -166,15 +145,18 @@ def expected_repetitions(delta: float, wanted: int) -> float:
     return 2.0 * wanted / (1.0 - delta / wanted)
 
 
-def accepted_arms(history: History, first: int) -> list[int]:
-    """The arms that passed their test; before there is one, ``first`` alone. On the host only.
+class Accepting(Blocks):
+    """Return the arms that passed the test of a field ``tries``."""
 
-    Examples
-    --------
-    >>> accepted_arms(History(2, 2, [1, 1], [[0.0, 0.0]] * 4 + [[0.0, 1.0]], []), 0)
-    [1]
-    """
-    return [arm for arm in range(history.arms) if history.stats[ACCEPTED][arm] == 1.0] or [first]
+    def recommend(self: Any, history: History, memory: Any) -> int:
+        """The first arm that was accepted; before there is one, the empirical best."""
+        first: int = self.tries.accepted_first(history)
+        return first
+
+    def selection(self, history: History, memory: Any) -> list[int]:
+        """The accepted arms, k of them at the stop; before there is one, the empirical best."""
+        accepted = [arm for arm in range(history.arms) if history.stats[ACCEPTED][arm] == 1.0]
+        return accepted or [self.recommend(history, memory)]
 
 
 def split(total: float, costs: Sequence[float], shares: Sequence[float]) -> list[float]:
@@ -190,15 +172,3 @@ def split(total: float, costs: Sequence[float], shares: Sequence[float]) -> list
     roots = [math.cbrt(cost / share) for cost, share in zip(costs, shares, strict=True)]
     whole = math.fsum(share * root for share, root in zip(shares, roots, strict=True))
     return [total * root / whole for root in roots]
-
-
-def affordable(pulls: float, epsilon: float) -> None:
-    """Raise ``ValueError`` where blocks of pulls could not be counted exactly.
-
-    Examples
-    --------
-    >>> affordable(1e20, 1e-9)
-    Traceback (most recent call last):
-    ValueError: epsilon must be so large that fewer than 2^53 pulls are needed, got 1e-09
-    """
-    require(pulls < _MOST_PULLS, "epsilon", "be so large that fewer than 2^53 pulls are needed", epsilon)

@@ -11,34 +11,28 @@ nothing is proved for other reservoirs (docs/field/budget.md, B).
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from topalpha.algorithms.field.fixed_budget import checked_budget
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily, RewardModel
-from topalpha.rules.protocol import SUM, WAIT, Entry, History, Traits
+from topalpha.families.protocols import RewardFamily
+from topalpha.rules.elimination import Blocks
+from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Reals, Traits
+from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.tournament import empty_tree, play, rebuild
-from topalpha.validate import fraction, positive
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from topalpha.validate import positive
 
 
 class Memory(NamedTuple):
     """Scratch: the bounds, and their tree."""
 
-    ready: MutableSequence[int]
-    bounds: MutableSequence[float]
-    tree: MutableSequence[int]
+    ready: Integers
+    bounds: Reals
+    tree: Integers
 
 
-class SiRI(NamedTuple):
-    """Simple regret with infinitely many arms; build it with :func:`design`.
-
-    Guarantee: a fixed budget; its theorem is the source's (docs/field/budget.md, B). ``scale`` is C, ``log_scope`` is
-    ln(2^(2 t/b) / delta) with t = floor(log2 n).
-    """
+class Parameters(NamedTuple):
+    """The target and the bounds; ``scale`` is C, ``log_scope`` is ln(2^(2 t/b) / delta) with t = floor(log2 n)."""
 
     alpha: float
     epsilon: float
@@ -49,23 +43,23 @@ class SiRI(NamedTuple):
     scale: float
     log_scope: float
 
-    @property
-    def traits(self) -> Traits:
-        """One block of pulls at a time; no proof of fixed confidence."""
-        return Traits("siri", columns=1, width=1, blocks=True, covered=False)
 
-    def scratch(self, arms: int) -> Memory:
+class SiRI(Blocks, Parameters):
+    """Simple regret with infinitely many arms; build it with :func:`design`.
+
+    Guarantee: a fixed budget; its theorem is the source's (docs/field/budget.md, B).
+    """
+
+    traits = Traits("siri", columns=1, width=1, blocks=True, covered=False)
+
+    def scratch(self, arms: int) -> Memory:  # type: ignore[override]
         """Fresh memory: nothing known yet."""
-        return Memory(ready=[0], bounds=[0.0] * max(arms, 1), tree=empty_tree(arms))
+        return Memory([0], [0.0] * max(arms, 1), empty_tree(arms))
 
     def simple_regret_index(self, total: float, pulls: int) -> float:
         """mean + 2 sqrt(C x / T) + 2 C x / T, x = ln(2^(2 t/b) / (T delta)), at least 0."""
         rate = self.scale * max(self.log_scope - math.log(pulls), 0.0) / pulls
         return total / pulls + 2.0 * math.sqrt(rate) + 2.0 * rate
-
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """A block of one reward."""
-        self.observe_block(history, memory, arm, 1, reward)
 
     def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
         """Update N_a, the sum and the bound."""
@@ -75,7 +69,7 @@ class SiRI(NamedTuple):
             memory.bounds[arm] = self.simple_regret_index(history.stats[SUM][arm], history.pulls[arm])
             play(memory.tree, memory.bounds, history.pulls, arm)
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Pull every arm once; then double the pulls of the arm with the largest bound until the budget is spent."""
         left = self.budget - history.t - history.in_flight
         if history.arms < self.arms:
@@ -121,25 +115,14 @@ def number_of_arms(budget: int, tail: float, share: float) -> int:
     return int(min(max(math.ceil(wanted), 1), budget))
 
 
+@algorithm("siri", "Carpentier, Valko (ICML 2015), SiRI", family=unit_rewards, guarantee="fixed-budget")
 def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
-    *,
-    budget: int | None = None,
-    beta: float = 1.0,
-    share: float = 0.3,
-    scale: float = 1.0,
+    target: Target, *, budget: int | None = None, beta: float = 1.0, share: float = 0.3, scale: float = 1.0
 ) -> SiRI:
-    """SiRI within ``budget`` pulls.
+    """SiRI within ``budget`` pulls; of the target, only delta enters the bounds.
 
     Parameters
     ----------
-    alpha, epsilon, delta
-        The target by which the arm is judged; of it, only delta enters the bounds.
-    family
-        Rewards in [0, 1].
     budget
         How many pulls may be spent.
     beta
@@ -154,30 +137,8 @@ def design(
     >>> design(0.1, 0.1, 0.1, budget=10_000).arms
     30
     """
-    alpha, epsilon, delta = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
-    law = unit_rewards(family)
     pulls, tail = checked_budget(budget), positive("beta", beta)
     arms = number_of_arms(pulls, tail, positive("share", share))
     doublings = arms.bit_length() - 1
-    return SiRI(
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        arms=arms,
-        family=law,
-        budget=pulls,
-        scale=positive("scale", scale),
-        log_scope=2.0 * doublings / min(tail, 2.0) * math.log(2.0) - math.log(delta),
-    )
-
-
-ENTRY = Entry(
-    name="siri",
-    design=design,
-    guarantee="fixed-budget",
-    reference="Carpentier, Valko (ICML 2015), SiRI",
-    proof="",
-    options={},
-    rewards="unit",
-    budgeted=True,
-)
+    log_scope = 2.0 * doublings / min(tail, 2.0) * math.log(2.0) - math.log(target.delta)
+    return SiRI(*target.on(arms), pulls, positive("scale", scale), log_scope)

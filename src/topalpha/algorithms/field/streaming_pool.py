@@ -8,18 +8,15 @@ a* is returned. All decisions are functions of the pool's statistics, of L* and 
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from topalpha.families.protocols import RewardModel
 from topalpha.rules.claims import rank_claims
 from topalpha.rules.columns import EXTRA, LOWER, UPPER, ConfidenceBounds
-from topalpha.rules.protocol import SUM, WAIT, Claim, History, Traits
+from topalpha.rules.generic import RunningBounds
+from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Traits
 from topalpha.rules.sampling import has_room, leads_enough
 from topalpha.rules.tournament import beats
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 # The state: whether L* is known, L*, a*, the leader, how many fresh arms are due, how many arms are in the pool, and
 # these, in no particular order. Arms are counted from 1.
@@ -32,13 +29,12 @@ class Memory(NamedTuple):
     lookup: Any
 
 
-class StreamingLUCB(NamedTuple):
-    """LUCB on a pool of arms; build it with ``design`` of cc-lucb-streaming or of p2-batched.
+class Parameters(NamedTuple):
+    """The target, its bounds, and the pool.
 
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/lucb.md, 2 and 3). ``pool_size`` is the
-    size of the pool, ``refill_at`` how many arms are left when fresh ones are drawn; arms are discarded once they are
-    within ``discard_slack`` of L*, which is forgotten at every refill if ``chained``. ``draw_level`` is delta_A,
-    ``upper_level`` delta_u; ``pool`` is the size of a finite list of candidates, or 0.
+    ``pool_size`` is the size of the pool, ``refill_at`` how many arms are left when fresh ones are drawn; arms are
+    discarded once they are within ``discard_slack`` of L*, which is forgotten at every refill if ``chained``.
+    ``draw_level`` is delta_A, ``upper_level`` delta_u; ``pool`` is the size of a finite list of candidates, or 0.
     """
 
     alpha: float
@@ -55,6 +51,13 @@ class StreamingLUCB(NamedTuple):
     draw_level: float
     upper_level: float
     pool: int
+
+
+class StreamingLUCB(RunningBounds, Parameters):
+    """LUCB on a pool of arms; build it with ``design`` of cc-lucb-streaming or of p2-batched.
+
+    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/lucb.md, 2 and 3).
+    """
 
     @property
     def traits(self) -> Traits:
@@ -73,7 +76,7 @@ class StreamingLUCB(NamedTuple):
         history.stats[SUM][arm] += reward
         self.confidence.fold(history, memory.lookup, arm, reward)
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
+    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Discard what can be discarded, draw arms where there is room, else pull leader and challenger."""
         leader = self.settle_pool(history, memory)
         fresh = self.refill_pool(history, batch)
@@ -167,7 +170,7 @@ class StreamingLUCB(NamedTuple):
             target = min(target, needed)
         return target
 
-    def refill_pool(self, history: History, batch: MutableSequence[int]) -> int:
+    def refill_pool(self, history: History, batch: Integers) -> int:
         """Draw fresh arms once the pool is small enough, until it is full; the answer is how many now."""
         state = history.state
         count = int(state[_COUNT])
@@ -216,9 +219,7 @@ class StreamingLUCB(NamedTuple):
 
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
         """The arm's running lower bound; of a discarded arm nothing is remembered."""
-        if arm not in self.in_pool(history):
-            return self.family.lowest
-        return self.confidence.lower_now(history, memory.lookup, arm)
+        return super().lower_bound(history, memory, arm) if arm in self.in_pool(history) else self.family.lowest
 
     def upper_bound(self, history: History, memory: Any, arm: int) -> float:
         """The arm's running upper bound; of a discarded arm it is known to be at most L* + slack."""

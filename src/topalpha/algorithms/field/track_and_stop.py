@@ -12,16 +12,13 @@ equation in one unknown. That is a matter of sampling only: the stop is exact, a
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from topalpha.algorithms.field.pair_design import ANSWER, PairStop, pair_target
-from topalpha.families.protocols import RewardModel
-from topalpha.rules.protocol import SUM, Entry, History, Traits
+from topalpha.algorithms.field.pair_design import ANSWER, PairStop, pair_stop
+from topalpha.families import checked
+from topalpha.rules.protocol import SUM, History, Integers, Traits
+from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import real, require
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 # Variances are kept above this, so that no product of them underflows.
 _LEAST = 1e-100
@@ -117,24 +114,20 @@ class Tracking(NamedTuple):
                 lag = missing
         return least if fewest < math.sqrt(time) - 0.5 * history.arms else behind
 
-    def next_pulls(
-        self, target: Any, history: History, memory: Any, rng: Generator, answer: int, batch: MutableSequence[int]
-    ) -> int:
+    def next_pulls(self, target: Any, history: History, memory: Any, rng: Any, answer: int, batch: Integers) -> int:
         """The arm to track."""
         self.proportions(target, history, memory, answer)
         batch[0] = self.tracked(history, memory)
         return 1
 
 
-def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
-    *,
-    stick: float = 0.1,
-    pool: int = 0,
-) -> PairStop:
+@algorithm(
+    "track-and-stop",
+    "Garivier, Kaufmann (COLT 2016), Track-and-Stop; Degenne, Koolen (NeurIPS 2019), one sticky answer",
+    "docs/field/finite_solvers.md, 2",
+    family=checked,
+)
+def design(target: Target, *, stick: float = 0.1, pool: int = 0) -> PairStop:
     """Track-and-Stop on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on a whole list of ``pool`` candidates.
 
     ``stick`` says how far below the largest mean an answer may be, in epsilons.
@@ -146,14 +139,4 @@ def design(
     """
     share = real("stick", stick)
     require(0.0 <= share < 1.0, "stick", "be at least 0 and below 1", stick)
-    return PairStop(*pair_target(alpha, epsilon, delta, family, pool), rule=Tracking(share))
-
-
-ENTRY = Entry(
-    name="track-and-stop",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="Garivier, Kaufmann (COLT 2016), Track-and-Stop; Degenne, Koolen (NeurIPS 2019), one sticky answer",
-    proof="docs/field/finite_solvers.md, 2",
-    options={},
-)
+    return pair_stop(target, pool, Tracking(share))

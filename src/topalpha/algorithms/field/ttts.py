@@ -9,39 +9,27 @@ likelihood ratios, makes the run (alpha, epsilon, delta)-correct for every reser
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from topalpha.algorithms.field.pair_design import ANSWER, PairStop, pair_target
+from topalpha.algorithms.field.pair_design import LeadingAnswer, PairStop, pair_stop
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardModel
 from topalpha.rules.likelihood_ratio import closest_rival
-from topalpha.rules.protocol import SUM, Entry, History, Traits
-from topalpha.rules.sampling import settled_leader
+from topalpha.rules.protocol import SUM, Generator, History, Integers, Traits
+from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import fraction, whole
 
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
-
-class Thompson(NamedTuple):
-    """A top arm of a posterior sample.
-
-    ``leader_share`` is beta; ``resamples`` is how many samples are tried for a challenger before the rival of least
-    transportation cost is taken.
-    """
+class Parameters(NamedTuple):
+    """``leader_share`` is beta; ``resamples`` says how many samples are tried for a challenger."""
 
     leader_share: float
     resamples: int
 
-    @property
-    def traits(self) -> Traits:
-        """The sum of rewards; the answer."""
-        return Traits("ttts", numbers=1)
 
-    def answer_now(self, target: Any, history: History, memory: Any) -> int:
-        """The empirical best arm, of tied ones the one that has led."""
-        return settled_leader(memory.leaders[1], memory.means, history.state, ANSWER)
+class Thompson(LeadingAnswer, Parameters):
+    """A top arm of a posterior sample."""
+
+    traits = Traits("ttts", numbers=1)
 
     def posterior_best(self, history: History, rng: Generator) -> int:
         """The best arm of one sample of all means."""
@@ -55,9 +43,7 @@ class Thompson(NamedTuple):
                 best_draw = draw
         return best
 
-    def next_pulls(
-        self, target: Any, history: History, memory: Any, rng: Generator, answer: int, batch: MutableSequence[int]
-    ) -> int:
+    def next_pulls(self, target: Any, history: History, memory: Any, rng: Any, answer: int, batch: Integers) -> int:
         """The best arm of a sample or, with probability 1 - beta, another one."""
         first = self.posterior_best(history, rng)
         batch[0] = first
@@ -73,24 +59,17 @@ class Thompson(NamedTuple):
         return 1
 
 
-def design(
-    alpha: float,
-    epsilon: float,
-    delta: float,
-    family: RewardModel | None = None,
-    *,
-    beta: float = 0.5,
-    resamples: int = 2,
-    pool: int = 0,
-) -> PairStop:
+@algorithm(
+    "ttts",
+    "Russo (COLT 2016), top two Thompson sampling; GLR stopping",
+    "docs/field/finite_solvers.md, 2",
+    family=unit_rewards,
+)
+def design(target: Target, *, beta: float = 0.5, resamples: int = 2, pool: int = 0) -> PairStop:
     """TTTS on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on the whole of a finite list of ``pool`` candidates.
 
     Parameters
     ----------
-    alpha, epsilon, delta
-        The target: a mean within epsilon of the top-alpha fraction, with probability at least 1 - delta.
-    family
-        The reward model: rewards in [0, 1], Bernoulli.
     beta
         How often the leader of a sample is pulled.
     resamples
@@ -104,16 +83,4 @@ def design(
     >>> design(0.05, 0.05, 0.05).arms
     72
     """
-    target = pair_target(alpha, epsilon, delta, unit_rewards(family), pool)
-    return PairStop(*target, rule=Thompson(fraction("beta", beta), whole("resamples", resamples)))
-
-
-ENTRY = Entry(
-    name="ttts",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="Russo (COLT 2016), top two Thompson sampling; GLR stopping",
-    proof="docs/field/finite_solvers.md, 2",
-    options={},
-    rewards="unit",
-)
+    return pair_stop(target, pool, Thompson(fraction("beta", beta), whole("resamples", resamples)))

@@ -10,19 +10,16 @@ finite_solvers.md, 1).
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from topalpha.algorithms import lucb_pp
 from topalpha.families import checked
-from topalpha.families.protocols import ENDLESS, RewardFamily, RewardModel
-from topalpha.rules.claims import target_claim
-from topalpha.rules.protocol import SUM, WAIT, Claim, Entry, History, Traits
-from topalpha.rules.sampling import next_challenger, query_fresh, recall_leader, unseen
+from topalpha.families.protocols import ENDLESS
+from topalpha.rules.generic import MixtureBounds, Rounds, TargetClaims
+from topalpha.rules.protocol import SUM, Generator, History, Integers, Pair, Reals, Traits
+from topalpha.rules.registration import Target, algorithm
+from topalpha.rules.sampling import next_challenger, recall_leader
 from topalpha.rules.tournament import beats, empty_tree, play, rebuild, runner_up
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 # The one number of the state: the candidate J, from 1.
 _CANDIDATE = 0
@@ -31,41 +28,31 @@ _CANDIDATE = 0
 class Memory(NamedTuple):
     """Scratch: bounds, and their trees."""
 
-    ready: MutableSequence[int]
-    uppers: MutableSequence[float]
-    lowers: MutableSequence[float]
-    tops: MutableSequence[int]
-    safest: MutableSequence[int]
+    ready: Integers
+    uppers: Reals
+    lowers: Reals
+    tops: Integers
+    safest: Integers
 
 
-class UGapE(NamedTuple):
+class UGapE(Rounds, MixtureBounds, TargetClaims, lucb_pp.Parameters):
     """UGapEc; build it with :func:`design`.
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/finite_solvers.md, 1).
     """
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
-    upper_threshold: float
-    lower_threshold: float
-
-    @property
-    def traits(self) -> Traits:
-        """The sum of rewards; the candidate. Rewards may depend on each other across arms."""
-        return Traits("ugape", numbers=1, independent=False)
+    traits = Traits("ugape", numbers=1, independent=False)
 
     def scratch(self, arms: int) -> Memory:
         """Fresh memory: nothing known yet."""
-        return Memory(
-            ready=[0],
-            uppers=[0.0] * arms,
-            lowers=[0.0] * arms,
-            tops=empty_tree(arms),
-            safest=empty_tree(arms),
-        )
+        return Memory([0], [0.0] * arms, [0.0] * arms, empty_tree(arms), empty_tree(arms))
+
+    def prepare(self, history: History, memory: Any) -> None:
+        """Fill fresh memory from the history."""
+        for arm in range(history.arms):
+            self.set_bounds(history, memory, arm)
+        rebuild(memory.tops, memory.uppers, history.pulls, history.arms)
+        rebuild(memory.safest, memory.lowers, history.pulls, history.arms)
 
     def set_bounds(self, history: History, memory: Any, arm: int) -> None:
         """U_a at level delta/4 and L_a at level delta/(4n), from the arm's rewards."""
@@ -105,25 +92,21 @@ class UGapE(NamedTuple):
             other_width *= math.sqrt(history.pulls[other] / (history.pulls[other] + history.pending[other]))
         return one if beats(width, history.pulls[one], one, other_width, history.pulls[other], other) else other
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: MutableSequence[int]) -> int:
-        """Draw n arms, pull each once; then pull the wider of candidate and rival until B_J <= epsilon."""
-        if history.arms < self.arms:
-            return query_fresh(history.arms, self.arms, batch)
-        if memory.ready[0] == 0:
-            if unseen(history.pulls, history.arms):
-                return WAIT
-            for arm in range(history.arms):
-                self.set_bounds(history, memory, arm)
-            rebuild(memory.tops, memory.uppers, history.pulls, history.arms)
-            rebuild(memory.safest, memory.lowers, history.pulls, history.arms)
-            memory.ready[0] = 1
-        if self.arms == 1:
-            return 0
+    def contenders(self, history: History, memory: Any) -> Pair:
+        """The candidate J, and the other arm of largest U."""
         candidate = self.candidate(history, memory)
         history.state[_CANDIDATE] = candidate + 1.0
-        rival = runner_up(memory.tops, memory.uppers, history.pulls, candidate)
-        if memory.uppers[rival] - memory.lowers[candidate] <= self.epsilon:
-            return 0
+        return candidate, runner_up(memory.tops, memory.uppers, history.pulls, candidate)
+
+    def stopping(self, history: History, memory: Any, pair: Pair) -> bool:
+        """B_J <= epsilon."""
+        candidate, rival = pair
+        gap: float = memory.uppers[rival] - memory.lowers[candidate]
+        return gap <= self.epsilon
+
+    def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
+        """The wider of candidate and rival."""
+        candidate, rival = pair
         arm = self.wider(history, memory, candidate, rival)
         if history.in_flight > 0 and history.pending[arm] >= history.pulls[arm]:
             arm = next_challenger(history, memory.uppers, candidate, ENDLESS, arm)
@@ -134,25 +117,14 @@ class UGapE(NamedTuple):
         """The candidate of the last round; before the first round the empirical best arm."""
         return recall_leader(history, _CANDIDATE)
 
-    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
-        """L_a at level delta/(4n)."""
-        total, pulls = history.stats[SUM][arm], history.pulls[arm]
-        return self.family.lower(total / pulls, (self.lower_threshold + self.family.redundancy(total, pulls)) / pulls)
 
-    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
-        """U_a at level delta/4."""
-        total, pulls = history.stats[SUM][arm], history.pulls[arm]
-        return self.family.upper(total / pulls, (self.upper_threshold + self.family.redundancy(total, pulls)) / pulls)
-
-    def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """What is proved about the arm now: the smallest epsilon for the target's alpha, once all arms were pulled."""
-        if history.arms < self.arms or unseen(history.pulls, history.arms):
-            return []
-        others = [self.upper_bound(history, memory, other) for other in range(history.arms) if other != arm]
-        return target_claim(self.alpha, self.lower_bound(history, memory, arm), others)
-
-
-def design(alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, *, pool: int = 0) -> UGapE:
+@algorithm(
+    "ugape",
+    "Gabillon, Ghavamzadeh, Lazaric (NIPS 2012), UGapEc; bounds of LUCB++",
+    "docs/field/finite_solvers.md, 1",
+    family=checked,
+)
+def design(target: Target, *, pool: int = 0) -> UGapE:
     """UGapEc on the arms and at the levels of lucb++; on the whole of a finite list of ``pool`` candidates.
 
     Examples
@@ -160,14 +132,4 @@ def design(alpha: float, epsilon: float, delta: float, family: RewardModel | Non
     >>> design(0.05, 0.05, 0.05).arms
     72
     """
-    return UGapE(**lucb_pp.design(alpha, epsilon, delta, checked(family), pool=pool)._asdict())
-
-
-ENTRY = Entry(
-    name="ugape",
-    design=design,
-    guarantee="fixed-confidence",
-    reference="Gabillon, Ghavamzadeh, Lazaric (NIPS 2012), UGapEc; bounds of LUCB++",
-    proof="docs/field/finite_solvers.md, 1",
-    options={},
-)
+    return UGapE(*lucb_pp.design(*target, pool=pool))

@@ -11,7 +11,8 @@ from topalpha.research.audit.cell import NO_LEVELS, Case, Cell, changed, designe
 from topalpha.research.audit.trial_cases import tried, wrong_trials
 from topalpha.research.audit.worlds import PlusMinus, Thirds
 from topalpha.reservoirs import parse
-from topalpha.rules.protocol import Algorithm, Entry
+from topalpha.rules.protocol import Algorithm
+from topalpha.rules.registration import Entry
 
 #: The guarantee that the audit is about.
 AUDITED = "fixed-confidence"

@@ -9,7 +9,8 @@ from typing import Any
 from topalpha.algorithms import ALGORITHMS, design, prior_knowledge
 from topalpha.families import describe, parse_family
 from topalpha.reservoirs import Reservoir, parse
-from topalpha.rules.protocol import Algorithm, Entry
+from topalpha.rules.protocol import Algorithm
+from topalpha.rules.registration import Entry
 from topalpha.testing import check_algorithm
 
 

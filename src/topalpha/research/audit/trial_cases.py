@@ -9,7 +9,7 @@ from topalpha.families import Bernoulli
 from topalpha.research.audit.cell import NO_LEVELS, Case, Cell, designed, with_thresholds
 from topalpha.research.audit.trials import Durations, Early, Listed, TestSet, Trial
 from topalpha.research.audit.worlds import Jackpots
-from topalpha.rules.protocol import Entry
+from topalpha.rules.registration import Entry
 
 _TWO = ("joint-lucb", "cc-lucb")
 

@@ -143,7 +143,7 @@ class Comparison:
         """Raise where an option does not exist; what a target or a reservoir forbids is said in the cell."""
         one = entry(contender.name)
         require(isinstance(contender.options, Mapping), "options", "be a mapping of names to values", contender.options)
-        allowed = set(one.design.__kwdefaults__ or {}) - {"pool", "budget"}  # arms are drawn; budgets are listed apart
+        allowed = set(one.defaults) - {"pool", "budget"}  # arms are drawn; budgets are listed apart
         for option, value in contender.options.items():
             known = f"be one of {', '.join(sorted(allowed)) or 'none'}"
             require(option in allowed, f"option of {contender.name}", known, option)

@@ -1,0 +1,158 @@
+"""How an algorithm is made known: its target, checked once for all algorithms, and its entry in the list."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+from topalpha.families import checked_model, unit_rewards
+from topalpha.families.protocols import RewardModel
+from topalpha.rules.protocol import Algorithm
+from topalpha.validate import fraction, positive
+
+if TYPE_CHECKING:
+    from topalpha.reservoirs import Reservoir
+
+Made = TypeVar("Made", covariant=True)
+
+
+class Target(NamedTuple):
+    """A mean within ``epsilon`` of the top ``alpha`` fraction, with probability at least 1 - ``delta``.
+
+    Examples
+    --------
+    >>> Target(0.05, 0.1, 0.1, "any").on(60)
+    (0.05, 0.1, 0.1, 60, 'any')
+    """
+
+    alpha: float
+    epsilon: float
+    delta: float
+    family: Any
+
+    def on(self, arms: int) -> tuple[float, float, float, int, Any]:
+        """The first five fields of every algorithm: this target on ``arms`` arms."""
+        return self.alpha, self.epsilon, self.delta, arms, self.family
+
+
+class Entry(NamedTuple):
+    """How an algorithm is found by name: what the command line, the tests and the docs table are generated from.
+
+    Parameters
+    ----------
+    name, design, reference
+        Its name, what makes it for a target, and where it comes from.
+    proof
+        Where the guarantee is proved; empty if there is none.
+    guarantee
+        One machine-readable word: ``fixed-confidence``, ``fixed-budget`` or ``none``.
+    options
+        Each textual option of ``design`` with its choices, the default first.
+    rewards
+        ``any`` one-parameter family, or ``unit``: only rewards between 0 and 1.
+    models
+        The reward models beyond those families that it takes, of ``pass-fail``, ``normal`` and ``low-variance``.
+    knowledge
+        What must be known about the reservoir beforehand: a function of reservoir, alpha and epsilon that gives those
+        options of ``design``, or raises ``ValueError`` where the algorithm has nothing to say about such a reservoir.
+    joint
+        Whether it weighs the evidence of all arms together, and so may stop while some upper bound is over the line.
+    """
+
+    name: str
+    design: Callable[..., Algorithm]
+    reference: str
+    proof: str = ""
+    guarantee: str = "fixed-confidence"
+    options: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    rewards: str = "any"
+    models: tuple[str, ...] = ()
+    knowledge: Callable[[Any, float, float], dict[str, Any]] | None = None
+    joint: bool = False
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """All options of ``design`` with their defaults."""
+        return self.design.__kwdefaults__ or {}
+
+    @property
+    def budgeted(self) -> bool:
+        """Whether it ends when an explicit ``budget`` of pulls, an option of ``design``, is spent."""
+        return "budget" in self.defaults
+
+
+class Design(Protocol[Made]):
+    """What makes an algorithm for a target, and how it is found."""
+
+    @property
+    def entry(self) -> Entry:
+        """How it is found."""
+
+    def __call__(
+        self, alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, **options: Any
+    ) -> Made:
+        """The algorithm."""
+
+
+def algorithm(
+    name: str,
+    reference: str,
+    proof: str = "",
+    *,
+    family: Callable[[RewardModel | None], RewardModel] = checked_model,
+    **entry: Any,
+) -> Callable[[Callable[..., Made]], Design[Made]]:
+    """Register a function of a :class:`Target` and options as the design of the named algorithm.
+
+    Parameters
+    ----------
+    name, reference, proof, **entry
+        As for :class:`Entry`.
+    family
+        What refuses reward models that the algorithm cannot take; ``unit_rewards`` sets ``rewards``.
+
+    Examples
+    --------
+    >>> @algorithm("mine", "a paper")
+    ... def design(target, *, k=1):
+    ...     return target.alpha * k
+    >>> design(0.05, 0.1, 0.1, k=2), design.entry.name, design.entry.defaults
+    (0.1, 'mine', {'k': 1})
+    >>> design(2, 0.1, 0.1)
+    Traceback (most recent call last):
+    ValueError: alpha must lie strictly between 0 and 1, got 2
+    """
+
+    def decorate(make: Callable[..., Made]) -> Design[Made]:
+        def design(
+            alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, **options: Any
+        ) -> Made:
+            target = fraction("alpha", alpha), positive("epsilon", epsilon), fraction("delta", delta)
+            return make(Target(*target, check(family)), **options)
+
+        own = list(inspect.signature(design).parameters.values())[:-1]
+        options = list(inspect.signature(make).parameters.values())[1:]
+        made: Any = functools.update_wrapper(design, make)
+        made.__signature__ = inspect.Signature([*own, *options])
+        made.__kwdefaults__ = make.__kwdefaults__
+        rewards = {"rewards": "unit"} if check is unit_rewards else {}
+        made.entry = Entry(name, made, reference, proof, **rewards | entry)
+        return made  # type: ignore[no-any-return]
+
+    check = family
+    return decorate
+
+
+def named_threshold(reservoir: Reservoir, alpha: float, epsilon: float) -> dict[str, Any]:
+    """What algorithms with a known threshold are told: the mean that a fraction alpha of the arms reach.
+
+    Examples
+    --------
+    >>> from topalpha.reservoirs import Uniform
+    >>> named_threshold(Uniform(0.0, 1.0), 0.25, 0.1)
+    {'threshold': 0.75}
+    """
+    return {"threshold": reservoir.top(alpha)}
