@@ -263,6 +263,9 @@ def test_an_edited_rule_in_another_file_never_runs_stale(tmp_path):
     module.write_text(probe_module(13))
     pulls, hits = run_script(script, tmp_path / "cache")
     assert (pulls, hits) == ("[13, 13]", 0)
+    module.write_text(probe_module(15).replace("Nothing", "Emptiness"))
+    pulls, hits = run_script(script, tmp_path / "cache")
+    assert (pulls, hits) == ("[15, 15]", 0), "what was compiled for a class that is gone is not in the way"
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ _LEADER = 0
 MODELS, BOUNDS = ("pass-fail", "normal", "low-variance"), {"bounds": ("tilt", "kt")}
 
 
-class Memory(NamedTuple):
+class CCLUCBMemory(NamedTuple):
     """Scratch: the leader and challenger trees, and what the bounds look up."""
 
     ready: Integers
@@ -52,7 +52,7 @@ class Memory(NamedTuple):
     lookup: Any
 
 
-class Parameters(NamedTuple):
+class CCLUCBParameters(NamedTuple):
     """The target and its bounds.
 
     ``draw_level`` is delta_A, ``upper_level`` delta_u; ``pool`` is the size of a finite list of candidates, or 0.
@@ -69,7 +69,7 @@ class Parameters(NamedTuple):
     pool: int
 
 
-class CCLUCB(RunningBounds, Rounds, Parameters):
+class CCLUCB(RunningBounds, Rounds, CCLUCBParameters):
     """Constant-confidence LUCB; build it with :func:`design`.
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/proofs.md, D).
@@ -80,9 +80,9 @@ class CCLUCB(RunningBounds, Rounds, Parameters):
         """Columns: the sum of rewards, the running bounds and what else those keep. State: the leader."""
         return Traits("cc-lucb", columns=EXTRA + self.confidence.extra, numbers=1, width=2)
 
-    def scratch(self, arms: int) -> Memory:
+    def scratch(self, arms: int) -> CCLUCBMemory:
         """Fresh memory: empty trees and the tables of the bounds."""
-        return Memory([0], [0.0] * arms, empty_tree(arms), empty_tree(arms), self.confidence.tables())
+        return CCLUCBMemory([0], [0.0] * arms, empty_tree(arms), empty_tree(arms), self.confidence.tables())
 
     def prepare(self, history: History, memory: Any) -> None:
         """Fill fresh memory from the history."""
@@ -149,7 +149,7 @@ def upper_level(bounds: str, delta_u: float | None) -> float:
     return fraction("delta_u", usual if delta_u is None else delta_u)
 
 
-def parameters(target: Target, bounds: str, delta_u: float | None, draw_share: float, pool: int) -> Parameters:
+def parameters(target: Target, bounds: str, delta_u: float | None, draw_share: float, pool: int) -> CCLUCBParameters:
     """Levels and bounds for this target, as few arms as they allow.
 
     Examples
@@ -167,7 +167,7 @@ def parameters(target: Target, bounds: str, delta_u: float | None, draw_share: f
         number = arms_constant_confidence(target.alpha, rank_level(1, draw_level), level)
     lower_level = (target.delta - draw_level) / number
     confidence = checked_bounds(target.family, bounds, target.epsilon, level, lower_level, target.delta)
-    return Parameters(*target.on(number), confidence, draw_level, level, pool)
+    return CCLUCBParameters(*target.on(number), confidence, draw_level, level, pool)
 
 
 @algorithm(

@@ -20,7 +20,7 @@ from topalpha.rules.joint_claims import joint_claims, leader_lower
 from topalpha.rules.joint_stop import (
     LEADER,
     STATE,
-    Memory,
+    JointMemory,
     certificate,
     check_due,
     fold_reward,
@@ -39,7 +39,7 @@ from topalpha.theory.pool import arms_of_pool, log_all_fail
 from topalpha.validate import fraction, require, whole
 
 
-class Parameters(NamedTuple):
+class JointLUCBParameters(NamedTuple):
     """The target and what the certificate weighs.
 
     ``log_draws`` is n ln c, c = 1/(1 - alpha (1 - delta_u)); ``log_leader``, ``log_challengers`` and ``log_both`` are
@@ -63,7 +63,7 @@ class Parameters(NamedTuple):
 class JointRules(Rounds):
     """The joint certificate: evidence, stop, samples and claims (docs/proofs.md, E)."""
 
-    def scratch(self, arms: int) -> Memory:
+    def scratch(self, arms: int) -> JointMemory:
         """Fresh memory: empty trees and the tables of the evidence."""
         return fresh_memory(self, arms)
 
@@ -97,7 +97,7 @@ class JointRules(Rounds):
         return joint_claims(self, history, arm)
 
 
-class JointLUCB(JointRules, Parameters):
+class JointLUCB(JointRules, JointLUCBParameters):
     """LUCB with the joint certificate; build it with :func:`design`.
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/proofs.md, E).

@@ -32,7 +32,7 @@ _MARGIN = 1e-9
 _REFRESHED = 1
 
 
-class Memory(NamedTuple):
+class KLLUCBMemory(NamedTuple):
     """Scratch: caches that make a round O(log n); see :meth:`KLLUCB.scratch`."""
 
     ready: Integers
@@ -47,7 +47,7 @@ class Memory(NamedTuple):
     horizon: Reals
 
 
-class Parameters(NamedTuple):
+class KLLUCBParameters(NamedTuple):
     """The target and the exploration rate; ``offset`` is ln(k1 n / delta)."""
 
     alpha: float
@@ -63,7 +63,7 @@ class Parameters(NamedTuple):
     covered: bool
 
 
-class KLLUCB(Rounds, TargetClaims, Parameters):
+class KLLUCB(Rounds, TargetClaims, KLLUCBParameters):
     """The paper's algorithm; build it with :func:`design`.
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/proofs.md, A), if ``covered``. It is not with
@@ -87,9 +87,9 @@ class KLLUCB(Rounds, TargetClaims, Parameters):
             global_order=self.overlapping_only,
         )
 
-    def scratch(self, arms: int) -> Memory:
+    def scratch(self, arms: int) -> KLLUCBMemory:
         """Fresh memory: nothing known yet."""
-        return Memory(
+        return KLLUCBMemory(
             ready=[0],
             means=[0.0] * arms,
             leaders=empty_tree(arms),

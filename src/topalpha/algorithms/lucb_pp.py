@@ -28,7 +28,7 @@ from topalpha.theory.pool import fewest
 from topalpha.validate import require
 
 
-class Memory(NamedTuple):
+class LUCBPlusPlusMemory(NamedTuple):
     """Scratch: empirical means, upper bounds, and their trees."""
 
     ready: Integers
@@ -38,7 +38,7 @@ class Memory(NamedTuple):
     challengers: Integers
 
 
-class Parameters(NamedTuple):
+class LUCBPlusPlusParameters(NamedTuple):
     """The target, and ln(1/level) of the upper and of the lower bounds."""
 
     alpha: float
@@ -50,7 +50,7 @@ class Parameters(NamedTuple):
     lower_threshold: float
 
 
-class LUCBPlusPlus(Rounds, MixtureBounds, TargetClaims, Parameters):
+class LUCBPlusPlus(Rounds, MixtureBounds, TargetClaims, LUCBPlusPlusParameters):
     """LUCB with asymmetric levels, U_a at delta/4 and L_a at delta/(4n); build it with :func:`design`.
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/proofs.md, B).
@@ -58,9 +58,9 @@ class LUCBPlusPlus(Rounds, MixtureBounds, TargetClaims, Parameters):
 
     traits = Traits("lucb++", columns=1, width=2, independent=False)
 
-    def scratch(self, arms: int) -> Memory:
+    def scratch(self, arms: int) -> LUCBPlusPlusMemory:
         """Fresh memory: nothing known yet."""
-        return Memory([0], [0.0] * arms, empty_tree(arms), [0.0] * arms, empty_tree(arms))
+        return LUCBPlusPlusMemory([0], [0.0] * arms, empty_tree(arms), [0.0] * arms, empty_tree(arms))
 
     def prepare(self, history: History, memory: Any) -> None:
         """Fill fresh memory from the history."""
@@ -106,7 +106,7 @@ class LUCBPlusPlus(Rounds, MixtureBounds, TargetClaims, Parameters):
         return write_round(history, leader, challenger, ENDLESS, batch)
 
 
-class ModelParameters(NamedTuple):
+class ModelLUCBPlusPlusParameters(NamedTuple):
     """The target, and cc-lucb with the levels of lucb++."""
 
     alpha: float
@@ -117,7 +117,7 @@ class ModelParameters(NamedTuple):
     rounds: cc_lucb.CCLUCB
 
 
-class ModelLUCBPlusPlus(TargetClaims, ModelParameters):
+class ModelLUCBPlusPlus(TargetClaims, ModelLUCBPlusPlusParameters):
     """LUCB with asymmetric levels for any model that has bounds, in rounds of cc-lucb; :func:`design` builds it.
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir, also with dependent rewards across arms
@@ -134,7 +134,7 @@ class ModelLUCBPlusPlus(TargetClaims, ModelParameters):
         """Columns and state of the rounds; rewards may depend on each other across arms."""
         return Traits("lucb++", columns=EXTRA + self.rounds.confidence.extra, numbers=1, width=2, independent=False)
 
-    def scratch(self, arms: int) -> cc_lucb.Memory:
+    def scratch(self, arms: int) -> cc_lucb.CCLUCBMemory:
         """Fresh memory."""
         return self.rounds.scratch(arms)
 

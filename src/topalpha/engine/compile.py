@@ -170,15 +170,14 @@ def compiled(function: Callable[..., Any], classes: tuple[type, ...] = ()) -> An
         cls.__module__ != "__main__" and hasattr(sys.modules[cls.__module__], "__file__") for cls in classes
     )
     _register_function(function, allocates=False)
-    digest = _digest([function, *classes]) if cacheable else ""
 
     def entry(*arguments: Any) -> Any:
-        digest  # noqa: B018 - closing over it makes it part of the cache key
         return function(*arguments)
 
-    # One index file for each function and set of classes: numba reads an index whole, and would stumble over classes of
-    # other programs that it cannot import.
+    # Numba reads the index file of a function whole, and stumbles over classes that it cannot import: of other programs,
+    # or of an earlier version of this package. So each function, set of classes and state of the source has its own.
     parts: list[Any] = [function, *classes]
     names = " ".join(f"{part.__module__}.{part.__qualname__}" for part in parts)
-    entry.__qualname__ = "entry_" + hashlib.sha256(names.encode()).hexdigest()[:16]
+    name = hashlib.sha256(f"{names} {_digest(parts) if cacheable else ''}".encode()).hexdigest()
+    entry.__qualname__ = f"entry_{name[:16]}"
     return numba.njit(nogil=True, cache=cacheable)(entry)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from topalpha.families.bernoulli import Bernoulli
@@ -35,13 +36,10 @@ __all__ = [
     "read_numbers",
 ]
 
-#: One-parameter families (or rewards that one dominates) by name: every algorithm takes them.
-FAMILIES: dict[str, type[Bernoulli | Gaussian | Poisson | Exponential | Gamma]] = {
-    "bernoulli": Bernoulli,
-    "gaussian": Gaussian,
-    "poisson": Poisson,
-    "exponential": Exponential,
-    "gamma": Gamma,
+#: One-parameter families (or rewards that one dominates), each in the file of its name: every algorithm takes them.
+FAMILIES: dict[str, Any] = {
+    name: getattr(import_module(f"topalpha.families.{name}"), name.title())
+    for name in ("bernoulli", "gaussian", "poisson", "exponential", "gamma")
 }
 
 #: Every model of rewards by name; a name is what :func:`parse_family` reads. Those that are no one-parameter families

@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from topalpha.families.draws import draw_binomial
-from topalpha.families.protocols import ENDLESS
+from topalpha.families.protocols import FromZero
 from topalpha.families.scale import log_gamma
 from topalpha.validate import require
 
@@ -25,7 +25,13 @@ _OUTWARD = 4e-15
 _TINY = 1e-290
 
 
-class Bernoulli(NamedTuple):
+class BernoulliParameters(NamedTuple):
+    """The highest mean."""
+
+    highest: float = 1.0
+
+
+class Bernoulli(FromZero, BernoulliParameters):
     """Rewards in {0, 1}, or anywhere in [0, 1], with no arm's mean above ``highest``.
 
     Parameters
@@ -41,23 +47,6 @@ class Bernoulli(NamedTuple):
     >>> round(family.upper(0.5, 0.1), 9), round(family.lower(0.5, 0.1), 9)
     (0.712878631, 0.287121369)
     """
-
-    highest: float = 1.0
-
-    @property
-    def lowest(self) -> float:
-        """0, the smallest mean."""
-        return 0.0
-
-    @property
-    def capacity(self) -> int:
-        """No limit."""
-        return ENDLESS
-
-    @property
-    def largest_threshold(self) -> float:
-        """Infinite: the redundancy is valid at every level."""
-        return math.inf
 
     def divergence(self, mean: float, other: float) -> float:
         """d(x, y) = x ln(x/y) + (1-x) ln((1-x)/(1-y)), with 0 ln 0 = 0."""
@@ -238,12 +227,6 @@ class Bernoulli(NamedTuple):
                 return math.inf
             result += failures * math.log((1.0 - alternative) / (1.0 - mean))
         return result
-
-    def log_ratio_since(
-        self, alternative: float, mean: float, total: float, pulls: int, total_then: float, pulls_then: int
-    ) -> float:
-        """The same from later rewards only: they are independent of the earlier ones."""
-        return self.log_ratio(alternative, mean, total - total_then, pulls - pulls_then)
 
     def sample(self, mean: float, rng: Generator) -> float:
         """1 with probability ``mean``, else 0."""

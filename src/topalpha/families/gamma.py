@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from topalpha.families.protocols import ENDLESS
+from topalpha.families.protocols import FromZero
 from topalpha.families.scale import (
+    LARGEST_EXPONENT,
+    OUTWARD,
+    PRIOR_DEPTH,
+    PRIOR_SHAPE,
+    SPARE,
+    growth_series,
+    log_gamma,
+    log_quotient,
+    ratio_cost,
     reach,
-    scale_ceiling,
-    scale_chernoff_point,
-    scale_divergence,
-    scale_kappa,
-    scale_log_ratio,
-    scale_lower,
-    scale_redundancy,
-    scale_spread,
-    scale_tilted,
-    scale_tilted_slope,
-    scale_upper,
+    widest_growth,
+    widest_shift,
 )
 from topalpha.validate import positive, real, require
 
@@ -26,88 +26,132 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 
-class Gamma(NamedTuple):
-    """Positive rewards of density proportional to x^(k-1) exp(-k x / mean), k the ``shape``, means up to ``highest``.
+class ScaleFamily(FromZero):
+    """A family known up to its scale: everything that follows from its fields or properties shape and highest.
 
-    Without a ``highest`` the tilts are laid out for means up to 1024 epsilon. A run among means far above that may not
-    stop; what it returns is covered all the same.
-
-    Parameters
-    ----------
-    shape
-        Of all arms; 1 is exponential.
-    highest
-        No arm's mean is above it.
-
-    Examples
-    --------
-    >>> family = Gamma(shape=2.0)
-    >>> round(family.divergence(1.0, 2.0), 12)
-    0.38629436112
-    >>> round(family.upper(2.0, 0.2), 12), round(family.lower(2.0, 0.2), 12)
-    (3.242453670064, 1.319068781576)
+    Tilts are logarithms of ratios of means, and gaps are relative: the shape drops out of both.
     """
 
-    shape: float
-    highest: float = math.inf
+    if TYPE_CHECKING:
 
-    @property
-    def lowest(self) -> float:
-        """0, the smallest mean."""
-        return 0.0
+        @property
+        def shape(self) -> float:
+            """K."""
 
-    @property
-    def capacity(self) -> int:
-        """No limit."""
-        return ENDLESS
-
-    @property
-    def largest_threshold(self) -> float:
-        """Infinite: the redundancy is valid at every level."""
-        return math.inf
+        @property
+        def highest(self) -> float:
+            """No arm's mean is above it."""
 
     def divergence(self, mean: float, other: float) -> float:
         """d(x, y) = k (x/y - 1 - ln(x/y)); infinite where exactly one mean is 0."""
-        return scale_divergence(self.shape, mean, other)
+        if mean == other:
+            return 0.0
+        if mean <= 0.0 or other <= 0.0:
+            return math.inf
+        return self.shape * ratio_cost(mean, other)
 
     def upper(self, mean: float, level: float) -> float:
-        """sup{q : d(mean, q) <= level}, never below it (label ``kl-ub``); ``highest`` for a mean of 0, an underflow."""
-        return scale_upper(self.shape, self.highest, mean, level)
+        """sup{q : d(mean, q) <= level}, never below it (label ``kl-ub``).
+
+        A mean of 0 can only be an underflow, which says nothing about the scale: the bound is then ``highest``.
+        """
+        if level <= 0.0:
+            return min(mean, self.highest)
+        if mean <= 0.0:
+            return self.highest
+        shift = widest_shift(level / self.shape)
+        shift += OUTWARD * (1.0 + shift)
+        if shift < 700.0:
+            return min(mean * math.exp(shift), self.highest)
+        shift += math.log(mean)
+        return min(math.exp(shift), self.highest) if shift < LARGEST_EXPONENT else self.highest
 
     def lower(self, mean: float, level: float) -> float:
         """inf{q : d(mean, q) <= level}, never above it (label ``kl-lb``)."""
-        return scale_lower(self.shape, mean, level)
+        if level <= 0.0:
+            return mean
+        return mean / (1.0 + widest_growth(level / self.shape)) * (1.0 - OUTWARD)
 
     def ceiling(self, mean: float, bound: float, level: float, later: float) -> float:
-        """The tangent on a logarithmic scale: ln of the bound is concave in the level, the bound is not."""
-        return scale_ceiling(self.shape, self.highest, mean, bound, later - level)
+        """The tangent on a logarithmic scale; the bound itself is not concave in the level.
+
+        With q the bound, s = ln(q / mean) is concave, of slope 1 / (k (1 - mean/q)).
+        """
+        if bound <= mean or bound >= self.highest:
+            return self.highest
+        exponent = (later - level) / self.shape * (bound / (bound - mean))
+        exponent += SPARE * (1.0 + exponent)
+        return min(bound * math.exp(exponent), self.highest) if exponent < LARGEST_EXPONENT else self.highest
 
     def chernoff_point(self, one: float, other: float) -> float:
-        """z* = x y ln(y/x) / (y - x); 0 where a mean is 0."""
-        return scale_chernoff_point(one, other)
+        """z* = x y ln(y/x) / (y - x), for any shape; 0 where a mean is 0."""
+        low = min(one, other)
+        high = max(one, other)
+        if low == high or low <= 0.0:
+            return low
+        return high * (low / (high - low)) * log_quotient(low, high)
 
     def chernoff(self, one: float, other: float) -> float:
         """d*(x, y) = d(z*, x) = d(z*, y)."""
-        return scale_divergence(self.shape, scale_chernoff_point(one, other), max(one, other))
+        return self.divergence(self.chernoff_point(one, other), max(one, other))
 
     def kappa(self, epsilon: float) -> float:
-        """k (-r - ln(1 - r)), r = epsilon / (2 highest); 0 without a highest mean."""
-        return scale_kappa(self.shape, self.highest, epsilon)
+        """inf{d(x, y) : |x - y| >= epsilon / 2} over means of at most ``highest``.
+
+        Only the ratio of the means counts, so the infimum is at the top: with r = epsilon / (2 highest), the pair
+        (highest - epsilon/2, highest) costs k (-r - ln(1 - r)), less than the same pair reversed. 0 without a
+        highest mean.
+        """
+        if self.highest == math.inf:
+            return 0.0
+        share = 0.5 * epsilon / self.highest
+        if share >= 1.0:
+            return math.inf  # no two such means (or one of them is 0)
+        return (
+            self.shape * ratio_cost(1.0 - share, 1.0)
+            if share > 1e-3
+            else self.shape * share * share * growth_series(share)
+        )
 
     def redundancy(self, total: float, pulls: int) -> float:
-        """R of a mixture with a fixed inverse-gamma prior; see ``topalpha.families.scale.scale_redundancy``."""
-        return scale_redundancy(self.shape, self.highest, total, pulls)
+        """R of the mixture of means with an inverse-gamma prior of shape 1/4 and scale highest / 1024.
+
+        The prior is fixed before the first reward, so mixture over likelihood is a martingale of mean 1 under every
+        mean and Ville's inequality gives N d(p, mu) <= ln(1/level) + R for all N at once. With n = kN and s = kS,
+        R = n ln n - n - ln Gamma(n + a) + ln Gamma(a) + a ln(1 + s/b) + n ln(1 + b/s), about
+        (1/2) ln n + 0.37 + (1/4) ln(p/b) for means p above b = highest / 1024: it grows by 0.6 for each factor ten of
+        the mean. Means below b are still covered, at the price b/p. A prior centred on the true mean would be free of
+        the unit, but its R is a function of p/mu and has no bound. Without a highest mean, 1 takes its place.
+        """
+        if pulls <= 0:
+            return 0.0
+        if total <= 0.0:
+            return math.inf  # an underflow; see upper
+        prior_scale = (self.highest if self.highest < math.inf else 1.0) / PRIOR_DEPTH
+        size = self.shape * pulls
+        amount = self.shape * total
+        result = size * (math.log(size) - 1.0) - log_gamma(size + PRIOR_SHAPE) + log_gamma(PRIOR_SHAPE)
+        return result + PRIOR_SHAPE * math.log1p(amount / prior_scale) + size * math.log1p(prior_scale / amount)
 
     def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
         """-k N tilt + (1 - e^-tilt) k S / mean: the alternative is mean * e^tilt (docs/proofs.md, C)."""
-        return scale_tilted(self.shape, mean, total, pulls, tilt, growth)
+        result = -self.shape * pulls * tilt
+        if total <= 0.0:
+            return result
+        if mean <= 0.0:
+            return math.inf if growth > 0.0 else -math.inf
+        return result + growth / (1.0 + growth) * (self.shape * total / mean)
 
     def tilted_slope(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
         """The derivative of :meth:`tilted` in the mean."""
-        return scale_tilted_slope(self.shape, mean, total, growth)
+        if total <= 0.0:
+            return 0.0
+        if mean <= 0.0:
+            return -math.inf if growth > 0.0 else math.inf
+        return -growth / (1.0 + growth) * (self.shape * total / mean / mean)
 
     def smallest_tilt(self, epsilon: float) -> float:
-        """ln(1 + epsilon / (2M)), M the highest mean: tilts are logarithms of ratios of means, and k drops out."""
+        """ln(1 + epsilon / (2M)), M the highest mean."""
         return math.log1p(0.5 * epsilon / reach(self.highest, epsilon))
 
     def largest_tilt(self) -> float:
@@ -115,7 +159,7 @@ class Gamma(NamedTuple):
         return math.log(8.0)
 
     def gap_unit(self, epsilon: float) -> float:
-        """epsilon / M, M the highest mean: gaps are relative."""
+        """epsilon / M, M the highest mean."""
         return epsilon / reach(self.highest, epsilon)
 
     def largest_gap(self) -> float:
@@ -139,26 +183,60 @@ class Gamma(NamedTuple):
         return mean * mean / self.shape
 
     def spread(self, total: float, pulls: int) -> float:
-        """(p^2 / k)(1 + 1/N); a tiny number where all rewards underflowed."""
-        return scale_spread(self.shape, total, pulls)
+        """A positive estimate of the variance mean^2 / k that depends on no unit and errs upward after few rewards."""
+        if pulls <= 0:
+            return math.inf
+        mean = total / pulls
+        return max(mean * mean * (1.0 + 1.0 / pulls) / self.shape, 1e-300)
 
     def log_ratio(self, alternative: float, mean: float, total: float, pulls: int) -> float:
         """k N ln(x/y) - k S (1/y - 1/x), with y the alternative and x the mean."""
-        return scale_log_ratio(self.shape, alternative, mean, total, pulls)
-
-    def log_ratio_since(
-        self, alternative: float, mean: float, total: float, pulls: int, total_then: float, pulls_then: int
-    ) -> float:
-        """The same from later rewards only: they are independent of the earlier ones."""
-        return self.log_ratio(alternative, mean, total - total_then, pulls - pulls_then)
-
-    def sample(self, mean: float, rng: Generator) -> float:
-        """A gamma reward."""
-        return rng.gamma(self.shape, mean / self.shape)
+        if alternative == mean or pulls <= 0:
+            return 0.0
+        if mean <= 0.0:
+            return math.inf if total > 0.0 else -math.inf
+        if alternative <= 0.0:
+            return -math.inf if total > 0.0 else math.inf
+        fall = math.log(mean) - math.log(alternative)
+        return self.shape * (pulls * fall + total / alternative * ((alternative - mean) / mean))
 
     def check(self, reward: float) -> None:
         """Finite numbers of at least 0 (0 can only be an underflow)."""
         require(0.0 <= reward < math.inf, "reward", "be at least 0 and finite", reward)
+
+
+class GammaParameters(NamedTuple):
+    """The shape of all arms, and the highest mean."""
+
+    shape: float
+    highest: float = math.inf
+
+
+class Gamma(ScaleFamily, GammaParameters):
+    """Positive rewards of density proportional to x^(k-1) exp(-k x / mean), k the ``shape``, means up to ``highest``.
+
+    Without a ``highest`` the tilts are laid out for means up to 1024 epsilon. A run among means far above that may not
+    stop; what it returns is covered all the same.
+
+    Parameters
+    ----------
+    shape
+        Of all arms; 1 is exponential.
+    highest
+        No arm's mean is above it.
+
+    Examples
+    --------
+    >>> family = Gamma(shape=2.0)
+    >>> round(family.divergence(1.0, 2.0), 12)
+    0.38629436112
+    >>> round(family.upper(2.0, 0.2), 12), round(family.lower(2.0, 0.2), 12)
+    (3.242453670064, 1.319068781576)
+    """
+
+    def sample(self, mean: float, rng: Generator) -> float:
+        """A gamma reward."""
+        return rng.gamma(self.shape, mean / self.shape)
 
     def check_parameters(self) -> None:
         """Raise ``ValueError`` unless the shape is positive and finite, and ``highest`` positive."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from topalpha.families.protocols import ENDLESS
+from topalpha.families.protocols import Independent
 from topalpha.families.scale import OUTWARD, SPARE
 from topalpha.validate import positive, real, require
 
@@ -21,7 +21,14 @@ if TYPE_CHECKING:
 _NATS = 64.0
 
 
-class Gaussian(NamedTuple):
+class GaussianParameters(NamedTuple):
+    """A standard deviation that no arm exceeds, and the highest mean."""
+
+    sigma: float = 1.0
+    highest: float = math.inf
+
+
+class Gaussian(Independent, GaussianParameters):
     """Rewards of standard deviation ``sigma``, or sigma-sub-Gaussian ones, with no arm's mean above ``highest``.
 
     Parameters
@@ -40,18 +47,10 @@ class Gaussian(NamedTuple):
     (0.72360679775, 0.27639320225)
     """
 
-    sigma: float = 1.0
-    highest: float = math.inf
-
     @property
     def lowest(self) -> float:
         """-inf: means are not bounded below."""
         return -math.inf
-
-    @property
-    def capacity(self) -> int:
-        """No limit."""
-        return ENDLESS
 
     @property
     def largest_threshold(self) -> float:
@@ -160,12 +159,6 @@ class Gaussian(NamedTuple):
         """(y - x)(S - N (x + y)/2) / sigma^2."""
         middle = 0.5 * (alternative + mean)
         return (alternative - mean) * (total - pulls * middle) / (self.sigma * self.sigma)
-
-    def log_ratio_since(
-        self, alternative: float, mean: float, total: float, pulls: int, total_then: float, pulls_then: int
-    ) -> float:
-        """The same from later rewards only: they are independent of the earlier ones."""
-        return self.log_ratio(alternative, mean, total - total_then, pulls - pulls_then)
 
     def sample(self, mean: float, rng: Generator) -> float:
         """A normal reward."""

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from topalpha.families.draws import draw_poisson
-from topalpha.families.protocols import ENDLESS
+from topalpha.families.protocols import FromZero
 from topalpha.families.scale import (
     OUTWARD,
     SPARE,
@@ -27,7 +27,13 @@ if TYPE_CHECKING:
 _USUAL = 64.0
 
 
-class Poisson(NamedTuple):
+class PoissonParameters(NamedTuple):
+    """The highest mean."""
+
+    highest: float = math.inf
+
+
+class Poisson(FromZero, PoissonParameters):
     """Counts (0, 1, 2 and so on) with no arm's mean above ``highest``.
 
     Without a ``highest`` the tilts are laid out for means up to 1024 epsilon. A run among means far above that may not
@@ -46,23 +52,6 @@ class Poisson(NamedTuple):
     >>> round(family.upper(3.0, 0.1), 12), round(family.lower(3.0, 0.1), 12)
     (3.842649235061, 2.290585437934)
     """
-
-    highest: float = math.inf
-
-    @property
-    def lowest(self) -> float:
-        """0, the smallest mean."""
-        return 0.0
-
-    @property
-    def capacity(self) -> int:
-        """No limit."""
-        return ENDLESS
-
-    @property
-    def largest_threshold(self) -> float:
-        """Infinite: the redundancy is valid at every level."""
-        return math.inf
 
     def divergence(self, mean: float, other: float) -> float:
         """d(x, y) = y - x + x ln(x/y), with 0 ln 0 = 0."""
@@ -200,12 +189,6 @@ class Poisson(NamedTuple):
                 return math.inf
             result += total * (math.log(alternative) - math.log(mean))
         return result
-
-    def log_ratio_since(
-        self, alternative: float, mean: float, total: float, pulls: int, total_then: float, pulls_then: int
-    ) -> float:
-        """The same from later rewards only: they are independent of the earlier ones."""
-        return self.log_ratio(alternative, mean, total - total_then, pulls - pulls_then)
 
     def sample(self, mean: float, rng: Generator) -> float:
         """A Poisson count."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+import math
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -129,3 +130,33 @@ class RewardFamily(EvidenceFamily, Protocol):
     @property
     def largest_threshold(self) -> float:
         """The redundancy is valid for ln(1/level) up to this."""
+
+
+class Independent:
+    """What families of independent rewards without a limit of their number share."""
+
+    @property
+    def capacity(self) -> int:
+        """No limit."""
+        return ENDLESS
+
+    def log_ratio_since(
+        self: Any, alternative: float, mean: float, total: float, pulls: int, total_then: float, pulls_then: int
+    ) -> float:
+        """The ratio from later rewards only: they are independent of the earlier ones."""
+        ratio: float = self.log_ratio(alternative, mean, total - total_then, pulls - pulls_then)
+        return ratio
+
+
+class FromZero(Independent):
+    """The same for rewards of at least 0, whose redundancy is valid at every level."""
+
+    @property
+    def lowest(self) -> float:
+        """0, the smallest mean."""
+        return 0.0
+
+    @property
+    def largest_threshold(self) -> float:
+        """Infinite: the redundancy is valid at every level."""
+        return math.inf

@@ -29,7 +29,7 @@ _CELLS = 16
 _FARTHEST = 2.0**40
 
 
-class Memory(NamedTuple):
+class JointMemory(NamedTuple):
     """Scratch: trees of leaders and challengers, what evidence looks up, and where to try the stop condition first.
 
     ``kept`` is the arms' evidence at that point, each from so many pulls as ``kept_at`` says.
@@ -46,9 +46,9 @@ class Memory(NamedTuple):
     kept_at: MutableSequence[int]
 
 
-def fresh_memory(rule: Any, arms: int) -> Memory:
+def fresh_memory(rule: Any, arms: int) -> JointMemory:
     """Empty trees and the tables of the evidence; on the host only."""
-    return Memory(
+    return JointMemory(
         ready=[0],
         means=[0.0] * arms,
         leaders=empty_tree(arms),

@@ -28,7 +28,7 @@ from topalpha.rules.registration import Target, algorithm, named_threshold
 from topalpha.validate import real, require, whole
 
 
-class Parameters(NamedTuple):
+class ALQIKParameters(NamedTuple):
     """The target, the threshold, and the repetitions; ``arms`` is the number of arms of one repetition."""
 
     alpha: float
@@ -40,7 +40,7 @@ class Parameters(NamedTuple):
     tries: Repetitions
 
 
-class ALQIK(Accepting, Parameters):
+class ALQIK(Accepting, ALQIKParameters):
     """Known threshold; build it with :func:`design`.
 
     Guarantee: with probability at least 1 - delta no returned arm is below ``threshold`` - epsilon, if a fraction alpha

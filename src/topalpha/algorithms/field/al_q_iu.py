@@ -94,7 +94,7 @@ class LimitEstimation(NamedTuple):
         return best + worst + self.measure_pulls
 
 
-class Parameters(NamedTuple):
+class ALQIUParameters(NamedTuple):
     """The target, the limit, and the repetitions; ``arms`` is the number of arms that the limit is estimated from."""
 
     alpha: float
@@ -106,7 +106,7 @@ class Parameters(NamedTuple):
     tries: Repetitions
 
 
-class ALQIU(Accepting, Parameters):
+class ALQIU(Accepting, ALQIUParameters):
     """Unknown threshold; build it with :func:`design`.
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/threshold.md, 3).

@@ -27,7 +27,7 @@ from topalpha.validate import fraction, require
 _PULL, _OPEN, _TURN, _DRAWN = 0, 1, 2, 3
 
 
-class Memory(NamedTuple):
+class BracketingUCBMemory(NamedTuple):
     """Scratch: the schedule, which is a function of time alone, and the bounds with their tree.
 
     The arms of bracket r have the slots from 2^r to 2^(r+1) - 1, so each bracket is one branch of the tree.
@@ -43,7 +43,7 @@ class Memory(NamedTuple):
     tree: Integers
 
 
-class Parameters(NamedTuple):
+class BracketingUCBParameters(NamedTuple):
     """The target, the budget, and the levels of what the bounds prove."""
 
     alpha: float
@@ -57,7 +57,7 @@ class Parameters(NamedTuple):
     lower_level: float
 
 
-class BracketingUCB(Parameters):
+class BracketingUCB(BracketingUCBParameters):
     """Upper confidence bounds in brackets; build it with :func:`design`.
 
     Guarantee: none at the end of the budget; :meth:`claims` says what is proved (docs/field/budget.md, E).
@@ -65,9 +65,9 @@ class BracketingUCB(Parameters):
 
     traits = Traits("bucb", columns=1, width=1, covered=False)
 
-    def scratch(self, arms: int) -> Memory:
+    def scratch(self, arms: int) -> BracketingUCBMemory:
         """Fresh memory: the clock stands at 0."""
-        return Memory(
+        return BracketingUCBMemory(
             ready=[0],
             clock=[0] * 4,
             filled=[0] * self.slots.bit_length(),

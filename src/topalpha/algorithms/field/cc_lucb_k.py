@@ -29,7 +29,7 @@ from topalpha.theory.arm_counts import arms_of_rank
 from topalpha.validate import fraction, whole
 
 
-class Memory(NamedTuple):
+class CCLUCBkMemory(NamedTuple):
     """Scratch: means, the ranking by them, and what the bounds look up."""
 
     ready: Integers
@@ -39,7 +39,7 @@ class Memory(NamedTuple):
     lookup: Any
 
 
-class Parameters(NamedTuple):
+class CCLUCBkParameters(NamedTuple):
     """The target, its bounds, and how many arms are ``wanted``: k."""
 
     alpha: float
@@ -51,7 +51,7 @@ class Parameters(NamedTuple):
     wanted: int
 
 
-class CCLUCBk(BestOfRanking, RunningBounds, Rounds, Parameters):
+class CCLUCBk(BestOfRanking, RunningBounds, Rounds, CCLUCBkParameters):
     """k arms with constant confidence; build it with :func:`design`.
 
     Guarantee: all k arms are (alpha, epsilon)-good with probability at least 1 - delta (docs/field/lucb.md, 4).
@@ -62,9 +62,9 @@ class CCLUCBk(BestOfRanking, RunningBounds, Rounds, Parameters):
         """Columns: sums, running bounds, what else those keep, and how many rewards each lower bound was made of."""
         return Traits("cc-lucb-k", columns=EXTRA + self.confidence.extra + 1, width=2)
 
-    def scratch(self, arms: int) -> Memory:
+    def scratch(self, arms: int) -> CCLUCBkMemory:
         """Fresh memory: nothing ranked, and the tables of the bounds."""
-        return Memory([0], [0.0] * arms, [0] * arms, [0] * arms, self.confidence.tables())
+        return CCLUCBkMemory([0], [0.0] * arms, [0] * arms, [0] * arms, self.confidence.tables())
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
         """Update N_a, the sum, the running upper bound and the ranking."""

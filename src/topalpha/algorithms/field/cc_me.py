@@ -45,7 +45,7 @@ _UNBLURRED = 1.0 - 1e-14
 _ATTEMPTS = 80
 
 
-class Parameters(NamedTuple):
+class CCMEParameters(NamedTuple):
     """The target and the attempts.
 
     ``arms`` is the number of arms of the first attempt, or of all attempts if they are the ``same``; ``log_level`` is
@@ -63,7 +63,7 @@ class Parameters(NamedTuple):
     same: bool
 
 
-class CCME(Blocks, Parameters):
+class CCME(Blocks, CCMEParameters):
     """Constant-confidence Median Elimination; build it with :func:`design`.
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir, for rewards in [0, 1] (docs/proofs.md, F).

@@ -37,13 +37,13 @@ _FIRST_BLOCK, _GROWTH = 0.1, 0.25
 LONGEST_BLOCK = 4096
 
 
-class Memory(NamedTuple):
+class CCThresholdMemory(NamedTuple):
     """Scratch: the grids of the evidence."""
 
     lookup: Gaps
 
 
-class Parameters(NamedTuple):
+class CCThresholdParameters(NamedTuple):
     """The target, the threshold and the tests.
 
     ``arms`` is n, after which the answer is no; ``accept_at`` is ln(1/delta_L), ``discard_at`` is ln(1/delta_u), and
@@ -63,7 +63,7 @@ class Parameters(NamedTuple):
     least_block: int
 
 
-class CCThreshold(Blocks, Parameters):
+class CCThreshold(Blocks, CCThresholdParameters):
     """One arm at a time against a threshold; build it with :func:`design`.
 
     Guarantee: both answers are right with probability at least 1 - delta (docs/field/threshold.md, 6).
@@ -74,9 +74,9 @@ class CCThreshold(Blocks, Parameters):
         """The sum of rewards alone: the arm in hand is the last one drawn. State: bank, discarded arms, answer."""
         return Traits("cc-threshold", numbers=NUMBERS, blocks=True, covered=self.accept_at > -math.log(self.delta))
 
-    def scratch(self, arms: int) -> Memory:  # type: ignore[override]
+    def scratch(self, arms: int) -> CCThresholdMemory:  # type: ignore[override]
         """Fresh memory."""
-        return Memory(GapEvidence(self.family, self.epsilon, self.discard_at).tables())
+        return CCThresholdMemory(GapEvidence(self.family, self.epsilon, self.discard_at).tables())
 
     def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
         """Count a block of rewards."""

@@ -23,7 +23,7 @@ from topalpha.rules.tournament import beats
 from topalpha.validate import fraction, whole
 
 
-class Parameters(NamedTuple):
+class DynamicTopTwoParameters(NamedTuple):
     """The target and the sampling rule.
 
     ``first`` is the probability of the arm with the largest draw, ``repeats`` how often draws are repeated at most
@@ -40,7 +40,7 @@ class Parameters(NamedTuple):
     repeats: int
 
 
-class DynamicTopTwo(Counting, Parameters):
+class DynamicTopTwo(Counting, DynamicTopTwoParameters):
     """Dynamic top-two Thompson sampling; build it with :func:`design`. Guarantee: none."""
 
     traits = Traits("d-ttts", columns=1, width=1, covered=False)

@@ -24,7 +24,7 @@ from topalpha.validate import whole
 _BRACKET, _FIRST, _ROUND = 0, 1, 2
 
 
-class Parameters(NamedTuple):
+class HyperbandParameters(NamedTuple):
     """The target, the budget and the brackets; ``largest`` is s_max."""
 
     alpha: float
@@ -37,7 +37,7 @@ class Parameters(NamedTuple):
     largest: int
 
 
-class Hyperband(Blocks, Parameters):
+class Hyperband(Blocks, HyperbandParameters):
     """Hyperband on arms of a reservoir; build it with :func:`design`.
 
     Guarantee: a fixed budget, and the error probability of :func:`error_bound` (docs/field/budget.md, A and D).

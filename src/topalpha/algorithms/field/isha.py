@@ -31,7 +31,7 @@ from topalpha.validate import choice, require, whole
 _ROUND, _DROPPED = 0, 1
 
 
-class Parameters(NamedTuple):
+class SequentialHalvingParameters(NamedTuple):
     """The target, the budget and the number of rounds."""
 
     alpha: float
@@ -43,7 +43,7 @@ class Parameters(NamedTuple):
     rounds: int
 
 
-class SequentialHalving(Blocks, Parameters):
+class SequentialHalving(Blocks, SequentialHalvingParameters):
     """Sequential halving of n arms; build it with :func:`design`.
 
     Guarantee: a fixed budget, and the error probability of :func:`error_bound` (docs/field/budget.md, A and C).

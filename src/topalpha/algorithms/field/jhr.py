@@ -35,7 +35,7 @@ _FRESH, _TOSS, _FOUND = 0.0, 1.0, 2.0
 _LOG_NINE = math.log(9.0)
 
 
-class Parameters(NamedTuple):
+class JamiesonHaasRechtParameters(NamedTuple):
     """The target and the guesses.
 
     ``scouts`` is the number of coins that estimate the lower mean; ``spent_level`` is what all guesses together may
@@ -52,7 +52,7 @@ class Parameters(NamedTuple):
     spent_level: float
 
 
-class JamiesonHaasRecht(Counting, Parameters):
+class JamiesonHaasRecht(Counting, JamiesonHaasRechtParameters):
     """Guesses of share and gap, each with a sequential test of many coins; build it with :func:`design`.
 
     Guarantee: for every two-point reservoir, the arm returned has the lower mean with probability at most delta

@@ -41,7 +41,7 @@ _PULLS_PER_ARM = 3.0  # what an arm that is still to be drawn will cost, in pull
 _TRIAL = STATE
 
 
-class Parameters(NamedTuple):
+class JointOnePhaseParameters(NamedTuple):
     """Those of joint-lucb and ``log_draw``, ln c for one arm; ``arms`` is the largest number that is drawn."""
 
     alpha: float
@@ -59,7 +59,7 @@ class Parameters(NamedTuple):
     log_draw: float
 
 
-class JointOnePhase(joint_lucb.JointRules, Parameters):
+class JointOnePhase(joint_lucb.JointRules, JointOnePhaseParameters):
     """The joint certificate with lazy draws; build it with :func:`design`.
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/field/one_phase.md).

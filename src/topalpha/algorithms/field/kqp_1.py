@@ -25,7 +25,7 @@ from topalpha.validate import choice, require, whole
 _CHOSEN, _START = TOURNAMENT_NUMBERS, TOURNAMENT_NUMBERS + 1
 
 
-class Parameters(NamedTuple):
+class KQP1Parameters(NamedTuple):
     """The target, the copies, and how many arms are ``wanted``: k."""
 
     alpha: float
@@ -38,7 +38,7 @@ class Parameters(NamedTuple):
     tight: bool
 
 
-class KQP1(Blocks, Parameters):
+class KQP1(Blocks, KQP1Parameters):
     """k runs of P3; build it with :func:`design`.
 
     Guarantee: with probability at least 1 - delta every arm of the selection is within epsilon of the top alpha

@@ -27,7 +27,7 @@ from topalpha.validate import fraction, real, require
 _TIE = 1e-9
 
 
-class Parameters(NamedTuple):
+class LikelihoodTossParameters(NamedTuple):
     """The target and the reservoir; ``stop_at`` is ln L at the stop, 0 where any arm will do."""
 
     alpha: float
@@ -41,7 +41,7 @@ class Parameters(NamedTuple):
     stop_at: float
 
 
-class LikelihoodToss(Counting, Parameters):
+class LikelihoodToss(Counting, LikelihoodTossParameters):
     """One coin at a time, by its likelihood ratio; build it with :func:`design`.
 
     Guarantee: (alpha, epsilon, delta)-correct for the two-point reservoir it was told (docs/field/biased_coin.md, A).

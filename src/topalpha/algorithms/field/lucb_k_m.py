@@ -38,7 +38,7 @@ _STEP = 0.02
 Edge: TypeAlias = tuple[int, float, int]
 
 
-class Memory(NamedTuple):
+class LUCBkmMemory(NamedTuple):
     """Scratch: means, the ranking by them, and the upper bounds that are known at a rate; infinite if not."""
 
     ready: Integers
@@ -49,7 +49,7 @@ class Memory(NamedTuple):
     rate_then: Reals
 
 
-class Parameters(NamedTuple):
+class LUCBkmParameters(NamedTuple):
     """The target and the rate; ``wanted`` is k, ``good_enough`` m, ``offset`` ln(5n/(4 delta_B)), delta_B = delta/2."""
 
     alpha: float
@@ -63,7 +63,7 @@ class Parameters(NamedTuple):
     hoeffding: bool
 
 
-class LUCBkm(BestOfRanking, Rounds, Parameters):
+class LUCBkm(BestOfRanking, Rounds, LUCBkmParameters):
     """k of the best m arms; build it with :func:`design`.
 
     Guarantee: all k arms are (alpha, epsilon)-good with probability at least 1 - delta (docs/field/lucb.md, 1).
@@ -71,9 +71,9 @@ class LUCBkm(BestOfRanking, Rounds, Parameters):
 
     traits = Traits("lucb-k-m", columns=1, numbers=1, width=3, independent=False)
 
-    def scratch(self, arms: int) -> Memory:
+    def scratch(self, arms: int) -> LUCBkmMemory:
         """Fresh memory: nothing known yet."""
-        return Memory([0], [0.0] * arms, [0] * arms, [0] * arms, [math.inf] * arms, [0.0])
+        return LUCBkmMemory([0], [0.0] * arms, [0] * arms, [0] * arms, [math.inf] * arms, [0.0])
 
     def rate(self, clock: float) -> float:
         """ln((5/4) n t^4 / delta_B)."""

@@ -38,7 +38,7 @@ WIDTH = 16
 _CHOSEN = NUMBERS
 
 
-class Parameters(NamedTuple):
+class P2Parameters(NamedTuple):
     """The target, and who finds the best of the arms."""
 
     alpha: float
@@ -49,7 +49,7 @@ class Parameters(NamedTuple):
     solver: FiniteSolver
 
 
-class P2(Blocks, Parameters):
+class P2(Blocks, P2Parameters):
     """N arms, then a contest; build it with :func:`design`.
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir and rewards in [0, 1] (docs/field/p2.md, 4).

@@ -69,7 +69,7 @@ class Copies(NamedTuple):
         return self.number * self.trial.most_pulls(each, True) + self.final.most_pulls(self.number, False)
 
 
-class Parameters(NamedTuple):
+class P3Parameters(NamedTuple):
     """The target, the copies, and how many arms each draws."""
 
     alpha: float
@@ -81,7 +81,7 @@ class Parameters(NamedTuple):
     arms_each: int
 
 
-class P3(Blocks, Parameters):
+class P3(Blocks, P3Parameters):
     """Copies of P2, then a final; build it with :func:`design`.
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir and rewards in [0, 1] (docs/field/p2.md, 5).

@@ -26,7 +26,7 @@ ANSWER = 0
 _RESERVE = 25.0
 
 
-class Parameters(NamedTuple):
+class PairStopParameters(NamedTuple):
     """The target, the threshold of the stop, and the sampling rule.
 
     ``rule`` is a NamedTuple with ``traits``; ``answer_now(target, history, memory)``, the arm that would be returned,
@@ -43,7 +43,7 @@ class Parameters(NamedTuple):
     rule: Any
 
 
-class PairStop(Rounds, Parameters):
+class PairStop(Rounds, PairStopParameters):
     """A finite solver as second phase: a rule that samples, and the likelihood-ratio stop.
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/finite_solvers.md, 2).

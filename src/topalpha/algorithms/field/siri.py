@@ -23,7 +23,7 @@ from topalpha.rules.tournament import empty_tree, play, rebuild
 from topalpha.validate import positive
 
 
-class Memory(NamedTuple):
+class SiRIMemory(NamedTuple):
     """Scratch: the bounds, and their tree."""
 
     ready: Integers
@@ -31,7 +31,7 @@ class Memory(NamedTuple):
     tree: Integers
 
 
-class Parameters(NamedTuple):
+class SiRIParameters(NamedTuple):
     """The target and the bounds; ``scale`` is C, ``log_scope`` is ln(2^(2 t/b) / delta) with t = floor(log2 n)."""
 
     alpha: float
@@ -44,7 +44,7 @@ class Parameters(NamedTuple):
     log_scope: float
 
 
-class SiRI(Blocks, Parameters):
+class SiRI(Blocks, SiRIParameters):
     """Simple regret with infinitely many arms; build it with :func:`design`.
 
     Guarantee: a fixed budget; its theorem is the source's (docs/field/budget.md, B).
@@ -52,9 +52,9 @@ class SiRI(Blocks, Parameters):
 
     traits = Traits("siri", columns=1, width=1, blocks=True, covered=False)
 
-    def scratch(self, arms: int) -> Memory:  # type: ignore[override]
+    def scratch(self, arms: int) -> SiRIMemory:  # type: ignore[override]
         """Fresh memory: nothing known yet."""
-        return Memory([0], [0.0] * max(arms, 1), empty_tree(arms))
+        return SiRIMemory([0], [0.0] * max(arms, 1), empty_tree(arms))
 
     def simple_regret_index(self, total: float, pulls: int) -> float:
         """mean + 2 sqrt(C x / T) + 2 C x / T, x = ln(2^(2 t/b) / (T delta)), at least 0."""

@@ -23,13 +23,13 @@ from topalpha.rules.tournament import beats
 _KNOWN, _FLOOR, _HOLDER, _LEADER, _DUE, _COUNT, _SLOTS = 0, 1, 2, 3, 4, 5, 6
 
 
-class Memory(NamedTuple):
+class StreamingLUCBMemory(NamedTuple):
     """Scratch: what the bounds look up."""
 
     lookup: Any
 
 
-class Parameters(NamedTuple):
+class StreamingLUCBParameters(NamedTuple):
     """The target, its bounds, and the pool.
 
     ``pool_size`` is the size of the pool, ``refill_at`` how many arms are left when fresh ones are drawn; arms are
@@ -53,7 +53,7 @@ class Parameters(NamedTuple):
     pool: int
 
 
-class StreamingLUCB(RunningBounds, Parameters):
+class StreamingLUCB(RunningBounds, StreamingLUCBParameters):
     """LUCB on a pool of arms; build it with ``design`` of cc-lucb-streaming or of p2-batched.
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/lucb.md, 2 and 3).
@@ -66,9 +66,9 @@ class StreamingLUCB(RunningBounds, Parameters):
         columns, numbers = EXTRA + self.confidence.extra, _SLOTS + self.pool_size
         return Traits(name, columns=columns, numbers=numbers, width=2, independent=not self.chained)
 
-    def scratch(self, arms: int) -> Memory:
+    def scratch(self, arms: int) -> StreamingLUCBMemory:
         """Fresh memory: the tables of the bounds."""
-        return Memory(lookup=self.confidence.tables())
+        return StreamingLUCBMemory(lookup=self.confidence.tables())
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
         """Update N_a, the sum and the running upper bound of the arm."""

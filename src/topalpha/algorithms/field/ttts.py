@@ -19,14 +19,14 @@ from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import fraction, whole
 
 
-class Parameters(NamedTuple):
+class ThompsonParameters(NamedTuple):
     """``leader_share`` is beta; ``resamples`` says how many samples are tried for a challenger."""
 
     leader_share: float
     resamples: int
 
 
-class Thompson(LeadingAnswer, Parameters):
+class Thompson(LeadingAnswer, ThompsonParameters):
     """A top arm of a posterior sample."""
 
     traits = Traits("ttts", numbers=1)

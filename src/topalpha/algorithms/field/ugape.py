@@ -25,7 +25,7 @@ from topalpha.rules.tournament import beats, empty_tree, play, rebuild, runner_u
 _CANDIDATE = 0
 
 
-class Memory(NamedTuple):
+class UGapEMemory(NamedTuple):
     """Scratch: bounds, and their trees."""
 
     ready: Integers
@@ -35,7 +35,7 @@ class Memory(NamedTuple):
     safest: Integers
 
 
-class UGapE(Rounds, MixtureBounds, TargetClaims, lucb_pp.Parameters):
+class UGapE(Rounds, MixtureBounds, TargetClaims, lucb_pp.LUCBPlusPlusParameters):
     """UGapEc; build it with :func:`design`.
 
     Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/finite_solvers.md, 1).
@@ -43,9 +43,9 @@ class UGapE(Rounds, MixtureBounds, TargetClaims, lucb_pp.Parameters):
 
     traits = Traits("ugape", numbers=1, independent=False)
 
-    def scratch(self, arms: int) -> Memory:
+    def scratch(self, arms: int) -> UGapEMemory:
         """Fresh memory: nothing known yet."""
-        return Memory([0], [0.0] * arms, [0.0] * arms, empty_tree(arms), empty_tree(arms))
+        return UGapEMemory([0], [0.0] * arms, [0.0] * arms, empty_tree(arms), empty_tree(arms))
 
     def prepare(self, history: History, memory: Any) -> None:
         """Fill fresh memory from the history."""
