@@ -174,7 +174,7 @@ def compiled(function: Callable[..., Any], classes: tuple[type, ...] = ()) -> An
     def entry(*arguments: Any) -> Any:
         return function(*arguments)
 
-    # Numba reads the index file of a function whole, and stumbles over classes that it cannot import: of other programs,
+    # Numba reads the index file of a function whole, and fails on classes that it cannot import: of other programs,
     # or of an earlier version of this package. So each function, set of classes and state of the source has its own.
     parts: list[Any] = [function, *classes]
     names = " ".join(f"{part.__module__}.{part.__qualname__}" for part in parts)
