@@ -248,9 +248,7 @@ def test_a_record_that_comes_while_the_work_is_done_is_spared_and_nothing_is_los
             draft.write_text("results")
             record.rename(target)
 
-    with pytest.raises(
-        ValueError, match=r"not be a storage file, got .*; what was to be written there is in"
-    ) as caught:
+    with pytest.raises(ValueError, match=r"not be a storage file, got .*; the output is in") as caught:
         write()
     assert is_database(str(target))
     kept = str(caught.value).rpartition(" ")[2].strip("'")
@@ -396,7 +394,7 @@ def test_a_lock_does_not_write_into_a_record(record, tmp_path):
     """A file under the name of the lock, or a link, would be emptied."""
     before = record.read_bytes()
     os.link(record, tmp_path / "new.db-writer")
-    with pytest.raises(StorageError, match=r"path must have a lock or nothing beside it, got .* is something else"):
+    with pytest.raises(StorageError, match=r"path must have no other file in place of its lock, got .* is not a lock"):
         Storage(tmp_path / "new.db")
     (tmp_path / "cells.jsonl-writer").symlink_to(record)
     comparison = Comparison((Contender("joint-lucb"),), (Case("dirac(0.5)", 0.3, 0.3, 0.2),), runs=1)
@@ -407,7 +405,7 @@ def test_a_lock_does_not_write_into_a_record(record, tmp_path):
 
 def test_a_record_is_not_begun_under_the_name_of_the_log_of_another(record):
     for ending in ("-wal", "-shm", "-writer", "-journal"):
-        with pytest.raises(StorageError, match="path must not be the name that the log or lock of another file has"):
+        with pytest.raises(StorageError, match="path must not be the name of another file's log or lock"):
             search(draw, pull, **EASY, storage=f"{record}{ending}")
     assert list(contents(record)) == [record.name]
 

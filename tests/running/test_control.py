@@ -416,7 +416,7 @@ def test_the_command_line_refuses_what_nobody_would_obey(path, running, tmp_path
 def test_the_command_line_knows_a_search_that_is_gone_and_one_that_never_ran(path, monkeypatch):
     with Storage(path) as storage:
         record = storage.create("one", {})
-        assert "which has not begun to run by itself" in told(path, "pause", code=2)
+        assert "which has not started to run" in told(path, "pause", code=2)
         record.snapshot([], {})
         now = time.time()
         monkeypatch.setattr(time, "time", lambda: now + 3600.0)
