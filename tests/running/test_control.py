@@ -397,9 +397,14 @@ def running(path):
 
 
 def test_the_command_line_tells_the_search_that_runs(path, running):
-    assert told(path, "pause") == "The search 'now' was told: it starts no new pulls until it is told to continue.\n"
+    assert (
+        told(path, "pause") == "The search 'now' was told: it starts no new evaluations until it is told to continue.\n"
+    )
     assert told(path, "continue", "--name", "now") == "The search 'now' was told: it goes on.\n"
-    assert told(path, "stop") == "The search 'now' was told: it ends after the pulls in flight, with what is proved.\n"
+    assert (
+        told(path, "stop")
+        == "The search 'now' was told: it ends after the evaluations in flight, with the proved result.\n"
+    )
     assert running.take_messages() == ["pause", "continue", "stop"]
 
 

@@ -157,7 +157,7 @@ def test_odd_json_is_one_sentence_on_the_command_line(early, tmp_path, column, t
 
 def test_what_no_pull_bears_out_is_said_to_be_not_verified(original, early):
     for path, also in ((original, ""), (early, ", and why it ended")):
-        words = f"Not verified, for no pull bears them out: the search's name, when it was begun{also}."
+        words = f"Not verified, because no evaluation confirms them: the search's name, when it began{also}."
         assert words in CliRunner().invoke(main, ["verify", str(path)]).stdout
         said = json.loads(CliRunner().invoke(main, ["verify", str(path), "--json", "-"]).stdout)
         assert said["not_verified"] == ["name", "created", *(["reason"] if also else [])]
