@@ -72,7 +72,7 @@ class Guard:
             with closing(connect(self.path, "mode=ro")) as fresh:
                 seen = _seen(fresh)
                 if connection is not None and seen != _seen(connection):
-                    return "it does not hold what was written to it"
+                    return "it does not hold the data written to it"
                 if state != self._whole and time.monotonic() >= self._whole_due:
                     return self._read_whole(fresh, state)
         except sqlite3.Error as error:

@@ -1,4 +1,4 @@
-"""One writer per file, by a lock that the operating system releases when the process ends, in whatever way."""
+"""One writer per file, by a lock that the operating system releases when the process ends, in any way."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def writable(name: str, output: str | os.PathLike[str], *spared: File) -> Path:
     'searches.png'
     >>> writable("json", "searches.db-wal", "searches.db")
     Traceback (most recent call last):
-    ValueError: json must be a file of its own, apart from 'searches.db', got 'searches.db-wal'
+    ValueError: json must be a separate file from 'searches.db', got 'searches.db-wal'
     >>> writable("json", ".")
     Traceback (most recent call last):
     ValueError: json must name a file that can be written, got '.' (a directory)
@@ -44,7 +44,7 @@ def writable(name: str, output: str | os.PathLike[str], *spared: File) -> Path:
             apart = target not in (os.path.realpath(file) + ending for ending in ("", *COMPANIONS))
             if apart and status is not None and os.path.exists(file):
                 apart = not os.path.samestat(status, os.stat(file))
-            require(apart, name, f"be a file of its own, apart from {file!r}", text)
+            require(apart, name, f"be a separate file from {file!r}", text)
         # Check the names of logs and locks first: opening and closing such a file would drop the locks on it.
         bases = [target.removesuffix(ending) for ending in COMPANIONS if target.endswith(ending)]
         record = any(is_database(one) for one in (*bases, target))
@@ -66,7 +66,7 @@ def draft_of(output: str | os.PathLike[str], *spared: File, name: str = "output"
     >>> with draft_of("searches.db", "searches.db"):
     ...     pass
     Traceback (most recent call last):
-    ValueError: output must be a file of its own, apart from 'searches.db', got 'searches.db'
+    ValueError: output must be a separate file from 'searches.db', got 'searches.db'
     """
     target = writable(name, output, *spared)
     draft = target.with_name(f".{target.name[:50]}.{secrets.token_hex(4)}")

@@ -343,5 +343,5 @@ def misread(path: str, known: Recording) -> str | None:
         return str(error)
     for part in ("created", "config", "status", "certificate", "arms", "asks", "waits", "tells", "failures"):
         if getattr(found, part) != getattr(known, part):
-            return f"its {part} are not what was written"
+            return f"its {part} differ from those written"
     return None

@@ -83,7 +83,7 @@ class Storage:
         require(isinstance(name, str) and name != "" and legible(name) == name, "name", "be text", name)
         text = settings("config", config)
         if name in self.names():
-            held = "resume goes on with the search of that name"
+            held = "resume continues the search of that name"
             raise StorageError(f"name must be new in {self.path!r}, got {name!r} ({held})")
         created = datetime.now(UTC).isoformat(timespec="seconds")
         row = (name, created, text, int(bool(pickle)), "running")
