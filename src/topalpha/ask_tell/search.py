@@ -57,9 +57,8 @@ class Search:
     """One run of an algorithm on rewards that the caller provides.
 
     An arm is a candidate, a pull is an evaluation of it. Any number of pulls may be in flight. Rewards count in the
-    order in which their pulls were asked for, not in the order in which they are told: otherwise pulls whose duration
-    depends on their outcome would bias the evidence. The algorithm decides whether that is the order within each arm or
-    of all pulls.
+    order in which their pulls were asked for, within each arm or over all, as the algorithm says: in order of arrival,
+    pulls whose duration depends on their outcome would bias the evidence.
 
     Parameters
     ----------
@@ -96,7 +95,7 @@ class Search:
         self.stopped = False
         #: Whether there is nothing left to ask for although the stopping rule is not met: too many pulls were lost.
         self.exhausted = False
-        #: The number of rewards told, including those that wait for earlier ones.
+        #: The number of rewards told, including rewards that wait for earlier ones.
         self.told = 0
         self._seed = seed
         self._rng = streams(seed).rules
@@ -189,8 +188,7 @@ class Search:
     def ask(self) -> Pull | None:
         """The next pull; None once the search has stopped.
 
-        Others may be in flight. If the algorithm must wait for one of those, this raises; :meth:`ask_many` returns an
-        empty list instead.
+        Others may be in flight. If the algorithm must wait for one, this raises; :meth:`ask_many` returns no pulls.
         """
         pull = self._next()
         if pull is None and not self.stopped:

@@ -55,7 +55,7 @@ def evaluate_all(feature: Callable[[Any], Any], table: Any) -> NDArray[np.float6
 class LazyRows(WeightedRows):
     """Rows whose features are functions of rows, drawn by ``draw(rng)``.
 
-    A function must always return the same number for a row, whatever other rows it is called with.
+    A function must always return the same number for a row, regardless of the other rows.
 
     Examples
     --------

@@ -64,8 +64,7 @@ def compare(
 ) -> None:
     """Compare algorithms over reservoirs and targets: pulls (evaluations), errors, regret, time, and lower bounds.
 
-    Every reservoir is combined with every alpha, epsilon and delta. With --output each finished cell is stored; the
-    same command continues from there.
+    Every reservoir is combined with every alpha, epsilon and delta. With --output a repeated command continues.
 
     Example: topalpha compare --algorithm joint-lucb --algorithm cc-lucb --reservoir "beta(1,2)" --delta .1 --delta .01
     """

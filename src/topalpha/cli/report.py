@@ -16,9 +16,8 @@ from topalpha.cli.records import composed, name_option
 def report(file: str, name: str | None, output: str, arms: int) -> int:
     """Write a page about the search in FILE: the proof, its assumptions, figures, candidates. Works while it runs.
 
-    The page is one file that needs no network; a browser prints it. All figures are computed again from the recorded
-    evaluations; a certificate that disagrees with them is refused. Needs matplotlib and jinja2:
-    pip install 'topalpha[report]'.
+    One file that needs no network. All figures are computed again from the recorded evaluations; a certificate that
+    disagrees with them is refused. Needs matplotlib and jinja2: pip install 'topalpha[report]'.
 
     Example: topalpha report search.db -o report.html
     """

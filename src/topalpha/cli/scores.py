@@ -47,9 +47,8 @@ def scores(
 ) -> int:
     """Replay the choice of a candidate on recorded scores, once, then many times to count errors.
 
-    FILE is a CSV or JSON table of pass and fail. It has one row per candidate and one column per example, or one row
-    per evaluation with the columns candidate, example and score. The exit code is 1 if choices are wrong more often
-    than delta allows.
+    FILE is a CSV or JSON table of pass and fail: a row per candidate and a column per example, or a row per evaluation
+    with the columns candidate, example and score. The exit code is 1 if choices are wrong more often than delta allows.
 
     Example: topalpha scores scores.csv --epsilon 0.05 --runs 1000
     """

@@ -40,8 +40,7 @@ def bounds_for(
 ) -> ConfidenceBounds:
     """Bounds for this model, with grids for ``epsilon``; thresholds are ln(1/level) of the two sides.
 
-    ``kind`` is ``"tilt"``, the one-sided mixtures that every model has, or ``"kt"``, the two-sided conjugate mixtures
-    of one-parameter families.
+    ``kind`` is ``"tilt"``, one-sided mixtures for every model, or ``"kt"``, two-sided conjugate ones for families.
 
     Examples
     --------

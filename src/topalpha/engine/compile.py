@@ -175,8 +175,7 @@ def compiled(function: Callable[..., Any], classes: tuple[type, ...] = ()) -> An
         digest  # noqa: B018 - closing over it makes it part of the cache key
         return function(*arguments)
 
-    # One index file per function and set of classes: numba reads an index whole, and would fail on classes of other
-    # programs that it cannot import.
+    # One index file per function and set of classes: numba reads it whole, and fails on classes that it cannot import.
     parts: list[Any] = [function, *classes]
     names = " ".join(f"{part.__module__}.{part.__qualname__}" for part in parts)
     entry.__qualname__ = "entry_" + hashlib.sha256(names.encode()).hexdigest()[:16]

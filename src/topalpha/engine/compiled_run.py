@@ -1,7 +1,6 @@
 """The compiled driver: runs an algorithm's own method bodies at millions of simulated pulls per second.
 
-The compiled loop has no reservoir: it returns when it needs more arms or when its budget of pulls ends, and continues
-from there.
+The compiled loop has no reservoir: it returns when it needs more arms or reaches its budget, and can be resumed.
 """
 
 from __future__ import annotations
@@ -205,8 +204,7 @@ class Run:
     def advance(self, rng: np.random.Generator, reward_rng: np.random.Generator, budget: int = 2**62) -> int:
         """Run until the algorithm stops, needs more arms, or has spent ``budget`` pulls in all; return the status.
 
-        ``rng`` is for the algorithm's rules, ``reward_rng`` for rewards. With two streams, real rewards, which use
-        neither, lead to the same decisions.
+        ``rng`` is for the rules, ``reward_rng`` for rewards: real rewards use neither, and decisions stay the same.
         """
         status: int = self._loop(
             self.algorithm,

@@ -38,8 +38,7 @@ def pull_generator(seed: int, arm: int, number: int) -> Generator:
 def common_generator(rng: Generator) -> Generator:
     """A generator shared by the pulls of the same number of all arms, given the generator of one of them.
 
-    For common random numbers: rewards of different arms then depend on each other, which only the proofs of some
-    algorithms allow (lucb++, kl-lucb).
+    For common random numbers: rewards then depend on each other, which only some proofs allow (lucb++, kl-lucb).
 
     Examples
     --------
@@ -69,8 +68,7 @@ def place_of(rng: Generator) -> tuple[int, int]:
 class Noted(float):
     """A reward with a note about its pull, for example how long it took.
 
-    The note comes back with the reward from every executor, and ``cost_of`` sees it. The search and the file keep the
-    number only.
+    The note comes back with the reward from every executor, for ``cost_of``; search and file keep the number only.
 
     Examples
     --------
@@ -138,15 +136,13 @@ class Calls:
     Parameters
     ----------
     draw
-        ``draw()`` or ``draw(rng)`` returns a candidate. Or a list of candidates, taken in random order, each at most
-        once.
+        ``draw()`` or ``draw(rng)`` returns a candidate; or a list of candidates, taken in random order, each once.
     pull
         ``pull(candidate)`` or ``pull(candidate, rng)`` returns a reward; with items, ``pull(candidate, item)`` or
         ``pull(candidate, item, rng)``. It may be a coroutine function. A further parameter receives the generator if
         it has no default or is called ``rng``.
     seed
-        Seeds the generator of every draw and every pull by its place, so that repeating a pull anywhere gives it the
-        same random numbers.
+        Seeds a generator for every draw and every pull, so that a repeated pull gets the same random numbers.
     items
         Items to try a candidate on, each at most once, in an order of the candidate's own.
     words

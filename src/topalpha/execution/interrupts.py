@@ -177,8 +177,7 @@ def held(patience: float = 0.0) -> Iterator[Signals]:
     patience) waits for the next :func:`released` and raises ``KeyboardInterrupt`` there. At the end the handlers are
     restored. A SIGTERM or SIGHUP that was not heeded is then sent again; a Ctrl-C is forgotten.
 
-    Nested in :func:`held` this changes nothing. In :func:`released`, in a pull that is itself a search, the first
-    signal belongs to the outer search.
+    Nested in :func:`held` this changes nothing; in a pull that is a search, the first signal is for the outer search.
 
     Examples
     --------

@@ -59,8 +59,7 @@ def run(
     failed
         Called with the pull, the reason and the action taken.
     notice
-        Called after every batch of rewards and every ``poll`` seconds while waiting; a text that it returns ends the
-        run.
+        Called after every batch of rewards and every ``poll`` seconds while waiting; a returned text ends the run.
     paused
         Called before pulls are started; no pull is started while it returns True. Pulls in flight are told as they
         finish, and the seconds of the budget do not count.

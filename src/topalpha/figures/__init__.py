@@ -1,8 +1,7 @@
 """Pictures of searches, reservoirs and studies, by matplotlib (the extra ``plot``), which each call loads.
 
-Every function returns the axes that it drew on: the given axes, or new ones. Colours distinguish the parts of a
-picture, and so do markers, dashes or hatching, for readers who cannot see colours. Arms are candidates, pulls are
-evaluations.
+Every function returns the axes that it drew on: the given axes, or new ones. Parts of a picture differ in colour, and
+also in marker, dash or hatching. Arms are candidates, pulls are evaluations.
 
 =====================  =======================================================================
 :func:`intervals`      the bounds of all arms, the leader, its challengers, and the line

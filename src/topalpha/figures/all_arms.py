@@ -24,10 +24,9 @@ def intervals(source: Source, name: str | None = None, *, axes: Axes | None = No
     Arms are ordered by their means, the best first. The line is the leader's lower bound plus epsilon: once no other
     arm's upper bound is above it, the leader is within epsilon of all of them. If the search looks for several arms,
     all of them are marked, and the line is the lowest of their lower bounds plus epsilon. For costs all of this is
-    upside down. The bounds are those that the algorithm compares, each at its own confidence level; infinite bounds
+    upside down. These are the bounds that the algorithm compares, each at its own confidence level; infinite bounds
     leave the picture. A stopping rule that joins the evidence of many arms, such as joint-lucb's, may be met while
-    bounds are beyond the line. If there are too many arms to draw one by one, areas show the widest interval among
-    neighbours.
+    bounds are beyond the line. Very many arms are drawn as areas: the widest interval among neighbours.
 
     Parameters
     ----------

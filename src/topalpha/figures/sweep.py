@@ -34,8 +34,7 @@ def sweep(studies: Studies, against: str | None = None, *, axes: Axes | None = N
     Parameters
     ----------
     studies
-        The results of several calls of :func:`topalpha.simulate` with one reservoir, and targets that differ in one
-        parameter.
+        The results of several calls of :func:`topalpha.simulate`: one reservoir, targets that differ in one parameter.
     against
         The parameter on the horizontal axis; by default the one that differs.
     axes

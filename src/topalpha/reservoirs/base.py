@@ -30,8 +30,7 @@ _MOST_UNIFORM = 1.0 - 2.0**-53
 class Reservoir(ABC):
     """The law of an arm's mean.
 
-    A subclass needs ``cdf``, ``infimum``, ``supremum`` and the two quantiles; with atoms also ``cdf_left`` and
-    ``atoms``.
+    A subclass needs ``cdf``, ``infimum``, ``supremum`` and both quantiles; with atoms ``cdf_left`` and ``atoms``.
 
     Examples
     --------

@@ -25,8 +25,7 @@ def _part_of_each(uniforms: Numbers, weights: Numbers) -> tuple[NDArray[np.intp]
 class Mixture(Reservoir):
     """Each arm comes from one of the parts, chosen with these weights.
 
-    Quantiles are found by bisection to the last bit; heights of G within 1e-12 count as equal. Where G has density f
-    they are off by up to 1e-12 / f.
+    Quantiles are found by bisection; heights of G within 1e-12 count as equal, an error of up to 1e-12 / density.
 
     Examples
     --------

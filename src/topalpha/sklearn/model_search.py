@@ -38,8 +38,7 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
     Parameters
     ----------
     estimator
-        An estimator with ``fit``, and ``score`` unless ``scoring`` is given. If a ``random_state`` of it is None, every
-        fit gets its own.
+        Has ``fit``, and ``score`` unless ``scoring`` is given. If its ``random_state`` is None, every fit gets its own.
     param_distributions
         A dictionary from names of parameters to lists or distributions (objects with ``rvs``), or a list of such
         dictionaries. If all are lists, the settings are a finite list, drawn without replacement, and the claim is

@@ -31,8 +31,7 @@ DAMAGED = (
 class Guard:
     """Checks the files of an open connection from outside, as other processes see them.
 
-    Removing, moving, cutting or overwriting a file does not disturb the process that has it open: it goes on writing,
-    and all of that is lost when it ends.
+    A process does not notice that a file it has open is removed, moved, cut or overwritten; what it writes is lost.
 
     Examples
     --------

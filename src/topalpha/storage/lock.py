@@ -37,8 +37,7 @@ _held: set[tuple[int, str]] = set()
 class WriterLock:
     """The right to write ``path``, held until :meth:`release`.
 
-    The lock is on a separate file, ``<path>-writer``: closing any descriptor of the database itself would drop
-    SQLite's locks on it.
+    The lock is on a separate file, ``<path>-writer``: closing the database file would drop SQLite's locks on it.
 
     Examples
     --------

@@ -62,8 +62,7 @@ def address(path: str, options: str) -> str:
 def is_database(path: str) -> bool:
     """Whether a SQLite file has this name; ``OSError`` if it cannot be read.
 
-    SQLite itself is asked: opening and closing the file here would drop the locks that this process holds on it, for
-    example those of a running search.
+    SQLite itself is asked: closing the file here would drop the locks that this process holds on it.
 
     Examples
     --------

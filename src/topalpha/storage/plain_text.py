@@ -11,8 +11,7 @@ _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u20
 def plain(text: str) -> str:
     r"""Text for a picture, page or terminal: control characters are replaced, white space becomes single spaces.
 
-    Names, candidates and statements in a file may hold anything, also escape sequences, which can make a terminal
-    show false text, or worse.
+    Text in a file may hold anything, also escape sequences that make a terminal show false text, or worse.
 
     Examples
     --------

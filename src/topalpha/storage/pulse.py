@@ -66,8 +66,7 @@ class Pulse:
                     self._said = True
                     LOGGER.warning("topalpha: the record of the search is lost: %s; it ends after this pull", found)
                 continue
-            # A new connection each time: a connection that failed is of no further use. Should the trouble last, the
-            # writer reports it at its next reward.
+            # A new connection each time: one that failed is of no use. The writer reports lasting trouble.
             try:
                 path, search = self._record.place
                 with closing(connect(path, "mode=rw")) as connection:

@@ -134,8 +134,7 @@ class Recording:
 def read(path: str | os.PathLike[str], name: str | None = None, *, log: bool = True) -> Recording:
     """A search as it is on disk now; without a name, the only one in the file.
 
-    Nothing is created, changed or held up, even while the search runs. ``log=False`` leaves out arms, asks and tells;
-    this is quick even for a long search.
+    Nothing is created, changed or held up, even while the search runs. ``log=False`` is quick: no arms, asks, tells.
 
     Parameters
     ----------

@@ -105,8 +105,7 @@ COUNTS = tuple(
     )
 )
 
-#: By table, whether it has a row of an unlisted search. Only the gaps between listed searches are looked up, because
-#: a table may have millions of rows.
+#: By table, whether it has a row of an unlisted search; only gaps are looked up, as there may be millions of rows.
 STRAYS = {
     table: (
         "WITH gaps (low, high) AS ("

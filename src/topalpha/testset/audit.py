@@ -186,8 +186,7 @@ def audit(
     runs, seed
         The number of replays, and their seed.
     endless
-        Whether candidates are drawn from the table with replacement, as from an endless pool; otherwise the table is
-        the list of candidates.
+        Whether candidates are drawn with replacement, as from an endless pool; otherwise the table is the list.
     workers, progress
         The number of threads, by default one per core; and a function called with 1 after each replay.
 

@@ -110,8 +110,7 @@ def select(
     storage, name, pickle, durable, interval
         A file that records the search; see :func:`topalpha.search`.
     resume
-        Continue the choice of this name in the file, if there is one; refused if the candidates of a list, the examples
-        or the target differ.
+        Continue the choice of this name in the file, if any; refused if candidates, examples or target differ.
     **running
         How it runs: executor, workers, width, budget, timeout, progress; see :class:`topalpha.running.Running`.
 

@@ -162,8 +162,7 @@ class ScoreTable:
         Parameters
         ----------
         endless
-            Whether candidates are drawn from the table with replacement, as from an endless pool; otherwise the table
-            is the list of candidates.
+            Whether candidates are drawn with replacement, as from an endless pool; otherwise the table is the list.
         **settings
             Arguments of :func:`topalpha.select`.
 

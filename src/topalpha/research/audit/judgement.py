@@ -16,8 +16,7 @@ from topalpha.validate import whole
 #: The probability that a sound algorithm is called incompatible, per cell.
 FALSE_ALARM = 1e-6
 
-#: The fewest runs of a control, so that it is detected for any number of runs; by ask and tell there are fewer runs,
-#: and the controls err more often.
+#: The fewest runs of a control, so that it is always detected; by ask and tell fewer, as controls err more often.
 CONTROL_RUNS, CONTROL_TRIALS = 300, 100
 
 

@@ -31,7 +31,7 @@ from topalpha.validate import choice, whole
 #: The target: about a thousand pulls, of half a millisecond each.
 TARGET: dict[str, Any] = {"alpha": 0.1, "epsilon": 0.07, "delta": 0.05}
 
-#: Every so many kills, one comes while the process still starts or replays.
+#: One in this many kills comes while the process still starts or replays.
 EARLY = 4
 
 #: The ways to evaluate pulls, and the number in flight at once.
