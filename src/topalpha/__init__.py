@@ -1,6 +1,6 @@
-"""topalpha: a near-best arm out of an endless pool, with a proof.
+"""topalpha: a near-best candidate (arm) from an endless pool, with a proof.
 
-Names are loaded when first used, so that ``import topalpha`` costs nothing.
+Names are loaded on first use, so that ``import topalpha`` is quick.
 
 >>> import topalpha
 >>> topalpha.design("joint-lucb", 0.05, 0.05, 0.05).arms

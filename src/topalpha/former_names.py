@@ -1,4 +1,4 @@
-"""Modules that have moved: imports of their former names, and pickles that hold them, still find what they name."""
+"""Modules that have moved: imports of their former names, and pickles with them, still work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FIELD = (
 _AUDIT = ("cases", "cell", "judgement", "replay", "survival", "trial_cases", "trials", "worlds")
 _COMPARISON = ("cells", "configuration")
 
-#: The former name of each module, and where its names are now.
+#: The former name of each module, and the modules that now hold its contents.
 FORMER: dict[str, tuple[str, ...]] = {
     "rewards": ("families.protocols",),
     "models": ("families.units",),
@@ -82,9 +82,9 @@ FORMER: dict[str, tuple[str, ...]] = {
 
 
 class FormerNames:
-    """Finds modules by their former names: their attributes are looked up where they are now.
+    """Finds modules by their former names; their attributes are looked up in the new modules.
 
-    A finder and loader of the import system, without its base classes, which take longer to load than all of this.
+    It is a finder and loader of the import system without its base classes, which are slow to import.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class FormerNames:
 
     @staticmethod
     def find_spec(fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """The module, if it is one of this package and has moved."""
+        """The spec of a module of this package that has moved; else None."""
         package, _, name = fullname.partition(".")
         if package != "topalpha" or name not in FORMER:
             return None
@@ -104,11 +104,11 @@ class FormerNames:
 
     @staticmethod
     def create_module(spec: ModuleSpec) -> None:
-        """An ordinary module will do."""
+        """Use an ordinary module."""
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:
-        """Let the module look up its attributes."""
+        """Let the module look up its attributes in its new homes."""
         homes = FORMER[module.__name__.removeprefix("topalpha.")]
 
         def find(name: str) -> Any:
@@ -121,5 +121,5 @@ class FormerNames:
         vars(module)["__getattr__"] = find
 
 
-# First of all finders: a folder that an earlier version left behind must not be taken for the package that was there.
+# First of all finders: a folder left behind by an earlier version must not be taken for a package.
 sys.meta_path.insert(0, FormerNames)

@@ -1,4 +1,4 @@
-"""Where randomness comes from: every run has three independent streams, spawned from one seed."""
+"""Random streams: every run has three independent ones, spawned from one seed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Seed = int | SeedSequence
 
 
 class Streams(NamedTuple):
-    """The generators of one run: for drawing arms, for rewards, for the algorithm's own rules."""
+    """The generators of one run: for drawing arms, for rewards, and for the algorithm's rules."""
 
     arms: Generator
     rewards: Generator
@@ -28,12 +28,12 @@ def streams(seed: Seed) -> Streams:
     True
     """
     root = seed if isinstance(seed, SeedSequence) else SeedSequence(seed_number("seed", seed))
-    # Children are named by their key, not by root.spawn, which would count how often it was called.
+    # Children are named by their key; root.spawn would depend on the number of earlier calls.
     return Streams(*(default_rng(SeedSequence(root.entropy, spawn_key=(*root.spawn_key, child))) for child in range(3)))
 
 
 def run_seed(seed: int, run: int) -> SeedSequence:
-    """The seed of run number ``run`` of a study: the same whoever runs it, and in whatever order.
+    """The seed of run number ``run`` of a study: the same in any order, on any worker.
 
     Examples
     --------

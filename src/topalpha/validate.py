@@ -1,7 +1,7 @@
 """One grammar of input errors: ``<name> must <condition>, got <value>``.
 
-What comes out is plain: float, int, bool, str. NumPy's numbers are numbers, and so are those of other libraries that
-look like them (arrays without dimensions). Text is not a number, whatever it reads like, and neither is a ``Decimal``.
+Results are plain: float, int, bool, str. Numbers of NumPy and of similar libraries (arrays without dimensions) count
+as numbers. Text does not, even if it reads like a number, nor does a ``Decimal``.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from typing import Any, TypeVar
 
 Plain = TypeVar("Plain")
 
-#: No count is larger: SQLite's integers and NumPy's end here.
+#: The largest count: the limit of SQLite's and NumPy's integers.
 LARGEST = 2**63 - 1
 
-#: No seed is larger: as many bits as ``secrets.randbits(128)`` gives, and some more.
+#: The largest seed: more than the 128 bits of ``secrets.randbits(128)``.
 LARGEST_SEED = 2**256 - 1
 
-#: How many runs of a study there may be: their results are kept in memory.
+#: The most runs of a study: their results are kept in memory.
 MOST_RUNS = 10**7
 
-#: How many candidates a list may hold.
+#: The most candidates in a list.
 LONGEST_LIST = 10**7
 
-#: How many threads or processes there may be, and how many pulls in flight.
+#: The most threads or processes, and the most pulls in flight.
 MOST_WORKERS, MOST_WIDTH = 10**4, 10**6
 
-# How many characters of a value an error quotes.
+# The most characters of a value that an error quotes.
 _QUOTED = 1000
 
 
 def require(holds: bool, name: str, condition: str, value: object) -> None:
-    """Raise ``ValueError`` with the one sentence that says what was wrong and what is allowed.
+    """Raise ``ValueError`` in one sentence with the condition and the value, unless ``holds``.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def require(holds: bool, name: str, condition: str, value: object) -> None:
 
 
 def quoted(value: object) -> str:
-    """The value as an error shows it: its ``repr``, if that is to be had, and not more than a screen of it.
+    """The ``repr`` of a value for an error message, at most a screenful.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def quoted(value: object) -> str:
     """
     try:
         text = repr(value)
-    except Exception:  # a class may raise anything here, and an integer of very many digits has no text
+    except Exception:  # a class may raise anything, and a huge integer has no text
         return f"a value of type {type(value).__name__} that cannot be shown"
     return text if len(text) <= _QUOTED else text[:_QUOTED] + "…"
 
@@ -123,7 +123,7 @@ def whole(name: str, value: int, least: int = 1, most: int = LARGEST) -> int:
 
 
 def optional(check: Callable[..., Plain], name: str, value: Any, **limits: int) -> Plain | None:
-    """What the check returns, where there is a value to check; None stays None.
+    """The result of the check; None stays None.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def seed_number(name: str, value: int) -> int:
 
 
 def int_like(value: object) -> bool:
-    """Whether ``value`` is an integer of any kind (NumPy's included); a truth value is none.
+    """Whether ``value`` is an integer of any kind, NumPy's included, but not a truth value.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def int_like(value: object) -> bool:
 
 
 def is_flag(value: object) -> bool:
-    """Whether ``value`` is true or false: Python's own, or NumPy's.
+    """Whether ``value`` is True or False, of Python or NumPy.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def is_flag(value: object) -> bool:
 
 
 def flag(name: str, value: bool) -> bool:
-    """Return ``value`` as a bool if it is true or false, and nothing that only counts as such.
+    """Return ``value`` as a bool if it is True or False, not just truthy.
 
     Examples
     --------
@@ -196,11 +196,11 @@ def real(name: str, value: float) -> float:
     Traceback (most recent call last):
     ValueError: reward must be a real number, got '1'
     """
-    if type(value) is not float:  # what rewards mostly are, and there are many of them
+    if type(value) is not float:  # a shortcut: most rewards are floats, and there are many
         require(_is_number(value), name, "be a real number", value)
     try:
         number = float(value)
-    except (TypeError, ValueError):  # a tensor that is complex, for example
+    except (TypeError, ValueError):  # for example a complex tensor
         number = math.nan
     except OverflowError:
         raise ValueError(f"{name} must be a number that a float can hold, got {quoted(value)}") from None
@@ -209,7 +209,7 @@ def real(name: str, value: float) -> float:
 
 
 def number_in(name: str, text: str) -> float:
-    """The real number that a text stands for, as on a command line or in a table.
+    """The real number in a text, as on a command line or in a table.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def number_in(name: str, text: str) -> float:
 
 
 def plain(value: Any) -> Any:
-    """The same value with Python's own numbers in place of NumPy's, also within lists, tuples and mappings.
+    """The value with Python's numbers in place of NumPy's, also within lists, tuples and mappings.
 
     Examples
     --------
@@ -246,19 +246,19 @@ def plain(value: Any) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether it is a real number of Python's, or an array without dimensions that holds one."""
+    """Whether it is a real number, or an array without dimensions that holds one."""
     if not isinstance(value, Real) and not hasattr(value, "dtype"):
         return False
     return getattr(value, "shape", ()) == () and _kind(value) in (None, "b", "i", "u", "f")
 
 
 def _kind(value: Any) -> str | None:
-    """The kind of its numbers, if it says so as NumPy's arrays and numbers do."""
+    """NumPy's kind of its numbers, if it has a ``dtype``."""
     return getattr(getattr(value, "dtype", None), "kind", None)
 
 
 def has_length(value: Any) -> bool:
-    """Whether ``value`` can say how many parts it has; an array without dimensions cannot.
+    """Whether ``value`` has a length; an array without dimensions has none.
 
     Examples
     --------
@@ -288,7 +288,7 @@ def words(name: str, value: str) -> str:
 
 
 def file_name(name: str, value: str | os.PathLike[str]) -> str:
-    """Return ``value`` as text if it can name a file: text, or a path as of pathlib.
+    """Return ``value`` as text if it can name a file: text, or a ``pathlib`` path.
 
     Examples
     --------

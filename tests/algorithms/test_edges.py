@@ -115,7 +115,7 @@ def test_too_many_arms_are_refused():
 
 @pytest.mark.parametrize("pull", [None, 0, (0, 0, 0)])
 def test_tell_refuses_what_was_not_asked_for(pull):
-    with pytest.raises(ValueError, match="pull must be one that was asked for"):
+    with pytest.raises(ValueError, match="pull must have been asked for"):
         Search(design("joint-lucb", 0.2, 0.2, 0.1)).tell(pull, 1.0)
 
 

@@ -168,7 +168,7 @@ class Interleavings(RuleBasedStateMachine):
         if other in self.pulls:
             return
         for call in (lambda: self.session.tell(other, 0.0), lambda: self.session.again(other)):
-            with pytest.raises(ValueError, match=r"^pull must be one that"):
+            with pytest.raises(ValueError, match=r"^pull must have been asked for"):
                 call()
         assert state(self.session) == before
 

@@ -92,7 +92,7 @@ def test_what_was_not_asked_for_is_refused_and_what_is_told_again_counts_once():
     search.tell(second, 1.0)
     before = snapshot(search)
     for pull in (Pull(0, 1, 0), Pull(5, 0, 0), Pull(0, 0, 7), Pull(0, 0, -1)):
-        with pytest.raises(ValueError, match="pull must be one that was asked for"):
+        with pytest.raises(ValueError, match="pull must have been asked for"):
             search.tell(pull, 1.0)
     search.tell(second, 1.0)
     with pytest.raises(ValueError, match=r"reward of pull 0 of arm 1 must be the one told before, 1.0, got 0.5"):
@@ -170,7 +170,7 @@ def test_a_stopped_search_stays_stopped():
     assert search.ask() is None
     assert snapshot(search) == before
     assert search.result.statement.startswith("With probability at least 0.8, the mean of arm")
-    with pytest.raises(ValueError, match="pull must be one that was asked for"):
+    with pytest.raises(ValueError, match="pull must have been asked for"):
         search.tell(Pull(0, 5, 0), 1.0)
 
 

@@ -328,7 +328,7 @@ def test_feature_functions_that_are_none(function, words):
     with pytest.raises(ValueError, match=words):
         list(rounds(rows, Asking(), 1))
     rows = LazyRows(lambda rng: 3, columns.T, labels, weights, 2, np.random.default_rng(0))
-    with pytest.raises(ValueError, match="what features draw must be a function of rows, got 3"):
+    with pytest.raises(ValueError, match="features must draw functions of rows, got 3"):
         list(rounds(rows, Asking(), 1))
 
 

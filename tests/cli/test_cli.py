@@ -169,7 +169,7 @@ def test_audit_passes_sound_algorithms_and_finds_the_control_out(small_audit):
     assert found["false_alarm_at_most"] == pytest.approx(2e-6)
     assert all(one["identical"] for one in found["equality"])
     assert found["survival"][0]["kills"] == 1
-    assert "All as it should be" in call("audit", "--runs", "50").stdout
+    assert "All checks passed" in call("audit", "--runs", "50").stdout
 
 
 def test_audit_fails_if_a_control_passes_or_a_guarantee_is_broken(small_audit, monkeypatch):
@@ -178,7 +178,7 @@ def test_audit_fails_if_a_control_passes_or_a_guarantee_is_broken(small_audit, m
     assert json.loads(call("audit", "--runs", "50", "--json", "-", code=1).stdout)["passed"] is False
     monkeypatch.setattr("topalpha.research.audit.controls", lambda: [])
     monkeypatch.setattr("topalpha.research.audit.cells", lambda full: [wrong[0]._replace(control="")])
-    assert "NOT all as it should be" in call("audit", "--runs", "300", code=1).stdout
+    assert "NOT all checks passed" in call("audit", "--runs", "300", code=1).stdout
 
 
 def test_equality_sees_a_difference(small_audit, monkeypatch):
@@ -253,7 +253,7 @@ def test_demo_does_not_need_the_compiler():
         (("--family", "gamma"), "family must say its shape, got 'gamma'"),
         (
             ("--reservoir", "uniform(0,2)"),
-            "reservoir must have means between 0 and 1, those of bernoulli, got 'uniform(0,2)'",
+            "reservoir must have means between 0 and 1 for bernoulli, got 'uniform(0,2)'",
         ),
         (("--option", "speed=9"), "option of lucb++ must be one of none, got 'speed'"),
         (("--at-most", ".5", "--clip", ".6"), "clip must be left out when at_most is given, got 0.6"),

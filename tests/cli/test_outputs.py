@@ -114,7 +114,7 @@ def test_no_command_writes_over_the_record_of_a_search(record, tmp_path, code, c
     before = contents(record)
     for target in (record, other, *(tmp_path / f"other.db{ending}" for ending in ("-wal", "-shm", "-writer"))):
         said = refused(*writers(record, target)[command])
-        assert " must not be a storage file, got " in said or " must be a file of its own, apart from " in said, said
+        assert " must not be a storage file, got " in said or " must be a separate file from " in said, said
     found = links(tmp_path, other)
     for target in found:
         assert "must not be a storage file, got" in refused(*writers(record, target)[command])
@@ -124,14 +124,14 @@ def test_no_command_writes_over_the_record_of_a_search(record, tmp_path, code, c
 
 
 def test_a_search_does_not_write_its_results_over_its_own_record(tmp_path, code):
-    said = "json must be a file of its own, apart from 's.db', got 's.db{}'"
+    said = "json must be a separate file from 's.db', got 's.db{}'"
     for ending in ("", "-wal", "-shm", "-writer"):
         target = f"s.db{ending}"
         assert refused("run", code, "--storage", "s.db", "--json", target) == said.format(ending)
     (tmp_path / "link.json").symlink_to("s.db")
-    assert "json must be a file of its own" in refused("run", code, "--storage", "s.db", "--json", "link.json")
+    assert "json must be a separate file" in refused("run", code, "--storage", "s.db", "--json", "link.json")
     (tmp_path / "link.db").symlink_to("s.json")
-    assert "json must be a file of its own" in refused("run", code, "--storage", "link.db", "--json", "s.json")
+    assert "json must be a separate file" in refused("run", code, "--storage", "link.db", "--json", "s.json")
     assert sorted(os.listdir(tmp_path)) == ["link.db", "link.json", "mine.py"], "nothing was begun"
 
 
@@ -146,7 +146,7 @@ def test_what_is_read_is_not_written_over(tmp_path, code):
         ("plan", "--pilot", "scores.csv", "--json", "scores.csv"),
         ("verify", "search.db", "--certificate", "list.json", "--json", "list.json"),
     ):
-        assert "json must be a file of its own, apart from" in refused(*words)
+        assert "json must be a separate file from" in refused(*words)
     assert contents(tmp_path / "mine.py") == before
 
 
@@ -200,7 +200,7 @@ def test_functions_do_not_write_over_a_record_either(record, tmp_path):
             lambda target: figures.save(axes, target),
             lambda target: figures.save(axes, target, record=record),
         ):
-            with pytest.raises(ValueError, match=r"must (not be a storage file|be a file of its own)"):
+            with pytest.raises(ValueError, match=r"must (not be a storage file|be a separate file)"):
                 write(target)
     assert record.read_bytes() == before
 
@@ -225,9 +225,9 @@ def test_a_comparison_does_not_write_over_a_record(record, tmp_path, file, monke
 def test_results_of_a_comparison_do_not_replace_its_cells(tmp_path):
     for file in ("comparison.json", "cells.jsonl", "cells.jsonl-writer", "table.json"):
         words = (*COMPARE, "--output", tmp_path / "folder", "--json", tmp_path / "folder" / file)
-        assert "json must be a file of its own" in refused(*words) or "No such directory" in refused(*words)
+        assert "json must be a separate file" in refused(*words) or "No such directory" in refused(*words)
         (tmp_path / "folder").mkdir(exist_ok=True)
-        assert "json must be a file of its own, apart from" in refused(*words)
+        assert "json must be a separate file from" in refused(*words)
     assert os.listdir(tmp_path / "folder") == []
 
 
@@ -248,9 +248,7 @@ def test_a_record_that_comes_while_the_work_is_done_is_spared_and_nothing_is_los
             draft.write_text("results")
             record.rename(target)
 
-    with pytest.raises(
-        ValueError, match=r"not be a storage file, got .*; what was to be written there is in"
-    ) as caught:
+    with pytest.raises(ValueError, match=r"not be a storage file, got .*; the output is in") as caught:
         write()
     assert is_database(str(target))
     kept = str(caught.value).rpartition(" ")[2].strip("'")
@@ -396,7 +394,7 @@ def test_a_lock_does_not_write_into_a_record(record, tmp_path):
     """A file under the name of the lock, or a link, would be emptied."""
     before = record.read_bytes()
     os.link(record, tmp_path / "new.db-writer")
-    with pytest.raises(StorageError, match=r"path must have a lock or nothing beside it, got .* is something else"):
+    with pytest.raises(StorageError, match=r"path must have no other file in place of its lock, got .* is not a lock"):
         Storage(tmp_path / "new.db")
     (tmp_path / "cells.jsonl-writer").symlink_to(record)
     comparison = Comparison((Contender("joint-lucb"),), (Case("dirac(0.5)", 0.3, 0.3, 0.2),), runs=1)
@@ -407,7 +405,7 @@ def test_a_lock_does_not_write_into_a_record(record, tmp_path):
 
 def test_a_record_is_not_begun_under_the_name_of_the_log_of_another(record):
     for ending in ("-wal", "-shm", "-writer", "-journal"):
-        with pytest.raises(StorageError, match="path must not be the name that the log or lock of another file has"):
+        with pytest.raises(StorageError, match="path must not be the name of another file's log or lock"):
             search(draw, pull, **EASY, storage=f"{record}{ending}")
     assert list(contents(record)) == [record.name]
 

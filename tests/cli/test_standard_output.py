@@ -14,7 +14,7 @@ from topalpha.storage import read
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a file that is always full, as on Linux")
 
-FULL = "topalpha: standard output must take what is written to it, got No space left on device\n"
+FULL = "topalpha: standard output must be writable, got No space left on device\n"
 CLOSED = "topalpha: standard output must be open, got a closed one\n"
 MODULE = (
     "def draw(rng):\n    return rng.random()\ndef pull(candidate, rng):\n    return float(rng.random() < candidate)\n"

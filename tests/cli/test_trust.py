@@ -31,7 +31,7 @@ def pull(candidate, rng):
     return float(rng.random() < candidate)
 """
 EASY = ("--alpha", ".3", "--epsilon", ".3", "--delta", ".2", "--progress", "none")
-REFUSAL = "topalpha: allow-code must be given to run code that 'one.db' asks for, got no leave to "
+REFUSAL = "topalpha: allow-code must be given to run code that 'one.db' asks for, got no consent to "
 
 
 class Trap:
@@ -239,7 +239,7 @@ def test_options_of_other_commands_that_would_be_ignored_are_refused(module):
 def test_draw_is_not_ignored_where_candidates_are_listed(module, tmp_path):
     (tmp_path / "list.json").write_text("[1, 2]")
     alter(candidates="list.json")
-    words = "topalpha: draw must be left out, for candidates are those of 'list.json', got 'math:sqrt'"
+    words = "topalpha: draw must be left out, because candidates come from 'list.json', got 'math:sqrt'"
     assert refused("resume", "one.db", "--allow-code", "--draw", "math:sqrt") == words
 
 

@@ -144,7 +144,7 @@ def says(message, action):
 
 def test_models_say_what_they_cannot_do():
     says(
-        "family must be one whose evidence joins that of other arms for joint-lucb; use cc-lucb, got 'normal'",
+        "family must have evidence that joins other arms' for joint-lucb (use cc-lucb), got 'normal'",
         lambda: evidence_for(Normal(), 0.1, 0.5),
     )
     says(

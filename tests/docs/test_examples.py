@@ -305,7 +305,7 @@ def test_what_the_readme_shows_runs(monkeypatch, tmp_path, capsys):
     assert len(blocks) >= 5
     for block in blocks:
         exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
-    with pytest.raises(StorageError, match="resume goes on with the search of that name"):  # as its words say
+    with pytest.raises(StorageError, match="resume continues the search of that name"):  # as its words say
         exec(compile(blocks[0], "README.md", "exec"), {"__name__": "readme"})
     printed = capsys.readouterr().out
     assert printed.count("With probability at least 0.95") >= 5

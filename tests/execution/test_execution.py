@@ -234,7 +234,7 @@ def test_width_pulls_are_in_flight():
 
 
 class Bare(Executor):
-    """An executor that does not say how many workers it has."""
+    """An executor that does not tell its number of workers."""
 
     def submit(self, function, /, *arguments):
         future = Future()
@@ -404,7 +404,7 @@ def test_the_worst_reward_must_exist():
 
     books = Books()
     books.search.model = Boundless()
-    with pytest.raises(ValueError, match="on_error must be raise or retry where no reward is the worst"):
+    with pytest.raises(ValueError, match="on_error must be raise or retry for rewards without a worst value"):
         books.run(Calls(draw, coin, seed=0), on_error="worst")
     assert books.events == []
     for options in ({"on_error": "ignore"}, {"retries": -1}, {"timeout": 1.0}, {"executor": "threads", "timeout": 0.0}):
@@ -566,7 +566,7 @@ def test_failures_in_processes_are_told_apart():
         assert isinstance(failure.value.__cause__, ZeroDivisionError)
         with pytest.raises(ValueError, match="pull must be a function that workers can import"):
             Books().run(Calls(draw, lambda candidate: 0.0, seed=0), executor=crew)
-        with pytest.raises(ValueError, match="candidate must be one that pickle can send to a worker"):
+        with pytest.raises(ValueError, match="candidate must be an object that pickle can send to a worker"):
             Books().run(Calls(threading.Lock, elsewhere, seed=0), executor=crew)
         for _ in range(2):  # the second time on a process that took the place of the hung one
             with pytest.raises(PullFailed, match=r"no reward within 0\.2 seconds"):

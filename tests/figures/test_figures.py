@@ -200,7 +200,7 @@ def test_pulls_of_any_algorithm():
     found.tell_many([(one, 1.0) for one in found.ask_many(7)])
     assert pulls(found, axes=new_axes()).get_title(loc="left") == "7 pulls of 1 arms: it is still running"
     for function in (intervals, race):
-        with pytest.raises(ValueError, match=r"^source must be of an algorithm that has bounds at any time, got 'p2'$"):
+        with pytest.raises(ValueError, match=r"^source must come from an algorithm with bounds at any time, got 'p2'$"):
             function(found, axes=new_axes())
 
 
@@ -304,7 +304,7 @@ def test_without_a_proof_there_is_no_curve():
     found = Search(design("cc-lucb", 0.3, 0.3, 0.2))
     found.tell(found.ask(), 1.0)
     with pytest.raises(
-        ValueError, match=r"^source must be of a search that has proved something, got 'it is still run"
+        ValueError, match=r"^source must come from a search that has proved something, got 'it is still run"
     ):
         claims_curve(found, axes=new_axes())
 
@@ -341,7 +341,7 @@ def test_other_sources_are_refused(kind, tmp_path):
 
 def test_a_moment_with_few_arms_is_not_all_arms(file):
     moment = timeline(file, "stopped", arms=2)[-1]
-    with pytest.raises(ValueError, match=r"^source must tell about all arms, got '2 of "):
+    with pytest.raises(ValueError, match=r"^source must describe all arms, got '2 of "):
         intervals(moment, axes=new_axes())
     with pytest.raises(ValueError, match=r"^rivals must be at most 4, got 5$"):
         race(file, "stopped", rivals=5)
@@ -462,10 +462,10 @@ def test_a_picture_never_takes_the_place_of_a_record(file, tmp_path):
     beside = tmp_path / "again.png"
     beside.symlink_to(f"{record}-wal")
     for given, target, words in (
-        (record, link, f"be a file of its own, apart from {str(record)!r}"),
-        (link, link, f"be a file of its own, apart from {str(link)!r}"),
-        (link, beside, f"be a file of its own, apart from {str(link)!r}"),
-        (other, other, f"be a file of its own, apart from {str(other)!r}"),
+        (record, link, f"be a separate file from {str(record)!r}"),
+        (link, link, f"be a separate file from {str(link)!r}"),
+        (link, beside, f"be a separate file from {str(link)!r}"),
+        (other, other, f"be a separate file from {str(other)!r}"),
         (record, other, "not be a storage file"),
     ):
         outcome = run("figure", given, "--name", "stopped", "--kind", "pulls", "-o", target)
@@ -536,7 +536,7 @@ def test_matplotlib_is_loaded_by_drawing_alone_and_named_where_it_is_missing(fil
         f"topalpha.cli.main(['figure', {str(file)!r}, '--name', 'joint', '-o', 'x.png'])"
     )
     outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    sentence = "figures must have matplotlib to be drawn with: pip install 'topalpha[plot]'"
+    sentence = "figures must be drawn with matplotlib: pip install 'topalpha[plot]'"
     assert outcome.stdout.splitlines() == [sentence] * 2, outcome.stderr
     assert outcome.returncode == 2
     assert outcome.stderr == f"topalpha: {sentence}\n"

@@ -197,12 +197,12 @@ def test_where_there_is_no_lower_bound_the_reason_is_said(change, reason):
     ("target", "beginning"),
     [
         ([{"delta": 0.05, "epsilon": 0.5}, {"delta": 0.2, "epsilon": 0.5}], "No lower bound for this α, ε, δ"),
-        ([{"epsilon": 0.5}, {"epsilon": 0.1}], "Not everywhere a lower bound for this α, ε, δ"),
+        ([{"epsilon": 0.5}, {"epsilon": 0.1}], "In places no lower bound for this α, ε, δ"),
     ],
 )
 def test_where_one_of_the_lower_bounds_is_missing_the_reason_is_said(target, beginning):
     axes = sweep([study(**change) for change in target], axes=new_axes())
-    assert ((LIMIT.colour, LIMIT.dash, "None") in curves(axes)) == beginning.startswith("Not")
+    assert ((LIMIT.colour, LIMIT.dash, "None") in curves(axes)) == beginning.startswith("In places")
     assert (LIMIT_EXACT.colour, LIMIT_EXACT.dash, "None") in curves(axes)
     (text,) = axes.texts
     assert " ".join(text.get_text().split()).startswith(f"{beginning}: no mean of the family lies above 1.")

@@ -232,7 +232,7 @@ def test_a_plan_from_a_pilot_is_near_the_truth():
     found = plan(0.1, 0.1, 0.1, algorithm="cc-lucb", runs=20, pilot=coins(means, 12, seed=5))
     assert 0.6 <= found.costs[0].mean / truth <= 1.6
     assert found.pilot is not None
-    assert "no guarantee" in found.notes[0]
+    assert "not a guarantee" in found.notes[0]
 
 
 def test_rewards_between_0_and_1_keep_the_pilots_noise():
@@ -330,7 +330,7 @@ def test_the_command_says_it_in_words_and_in_json(tmp_path):
     planned = json.loads(call(*cheap, "--pilot", str(path), "--json", "-").stdout)
     assert (planned["pilot"]["candidates"], planned["pilot"]["evaluations"]) == (9, 18)
     assert [cost["case"] for cost in planned["costs"]] == ["pilot"]
-    assert "It is no guarantee" in call(*cheap, "--pilot", str(path)).stdout
+    assert "It is not a guarantee" in call(*cheap, "--pilot", str(path)).stdout
 
 
 def test_an_interrupted_plan_is_code_130(monkeypatch):

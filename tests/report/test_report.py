@@ -124,7 +124,7 @@ def test_a_report_says_what_the_certificate_says(finished):
     page, certificate = self_contained(text), result.certificate
     assert result.stopped
     assert certificate.statement in page.text
-    assert "What was asked for is proved." in page.text
+    assert "The target is proved." in page.text
     for sentence in certificate.assumptions:
         assert sentence in page.text
     numbers = [certificate.mean, certificate.at_worst, certificate.others_at_best, certificate.arms, certificate.pulls]
@@ -161,7 +161,7 @@ def test_figures_are_well_formed_and_named(finished):
     found = svgs(text)
     assert [one.attrib["aria-label"] for one in found] == [
         "Where the arms stand",
-        "What is proved",
+        "The proved claims",
         "The race",
         "Where the pulls went",
     ]
@@ -267,7 +267,7 @@ def test_an_early_end_says_why_and_what_is_weaker(path):
     assert not any("in flight" in row for row in page.rows)
     assert "mean was to be shown to be at most 0.2 below where the top 20% begin" in page.text
     assert resume(path, draw, reward, **QUIET).stopped
-    assert headline(gather(path)) == "What was asked for is proved."
+    assert headline(gather(path)) == "The target is proved."
 
 
 @pytest.mark.usefixtures("words_only")
@@ -538,7 +538,7 @@ def test_the_command_to_repeat_a_run_repeats_it(tmp_path, monkeypatch, function,
     import shlex
 
     command, needs = repetition(contents)
-    assert needs == "It needs the code that it names, as it was."
+    assert needs == "It needs the same code."
     again = shlex.split(command)
     assert again[0] == "topalpha"
     assert CliRunner().invoke(main, [*again[1:], "--progress", "none"]).exit_code == 0
@@ -547,7 +547,7 @@ def test_the_command_to_repeat_a_run_repeats_it(tmp_path, monkeypatch, function,
     for line in check_commands(contents):
         assert CliRunner().invoke(main, shlex.split(line)[1:]).exit_code == 0
     early = "--pulls" in words
-    assert headline(contents).startswith("The search ended early" if early else "What was asked for is proved.")
+    assert headline(contents).startswith("The search ended early" if early else "The target is proved.")
 
 
 # The command line
@@ -575,7 +575,7 @@ def test_the_command_refuses_in_a_sentence(finished, tmp_path):
     link.symlink_to(path)
     for given in (path, link):
         for target in (path, link, f"{path}-wal"):
-            assert "topalpha: output must be a file of its own, apart from" in call(given, "-o", target, code=2)
+            assert "topalpha: output must be a separate file from" in call(given, "-o", target, code=2)
     assert path.read_bytes() == before
     assert "path must exist" in call(tmp_path / "none.db", "-o", tmp_path / "page.html", code=2)
     assert "name must be a search in the file" in call(path, "-o", tmp_path / "p.html", "--name", "other", code=2)

@@ -118,7 +118,7 @@ def test_a_folder_of_another_comparison_is_refused_and_left_alone(tmp_path):
         Ledger(tmp_path, other)
     assert before == {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     (tmp_path / CELLS).write_text('{"key": "one"\n{"key": "two"}\n')
-    with pytest.raises(ValueError, match=r"cells.jsonl must hold one JSON object a line"):
+    with pytest.raises(ValueError, match=r"cells.jsonl must hold one JSON object per line"):
         Ledger(tmp_path, SMALL)
     (tmp_path / CELLS).write_text('{"name": "one"}\n')
     with pytest.raises(ValueError, match=r"cells.jsonl must hold cells with their keys"):
@@ -321,10 +321,10 @@ def test_without_names_all_that_can_run_are_compared(tmp_path):
         (["--reservoir", LAW, "--algorithm", "cc-lucb:bounds=wide"], "bounds must be one of tilt, kt, got 'wide'"),
         (["--config", "nowhere.json"], "comparison must be a folder or a JSON file that exists, got 'nowhere.json'"),
         (["--reservoir", LAW, "--delta", "2"], "delta"),
-        (["--config", "nowhere.json", "--runs", "5"], "config must stand alone: it has its own runs, got both"),
+        (["--config", "nowhere.json", "--runs", "5"], "config must be given alone, because it sets runs, got both"),
         (
             ["--reservoir", LAW, "--algorithm", "cc-lucb", "--output", "/proc/none"],
-            "folder must be one that can be written",
+            "folder must be writable",
         ),
     ],
 )

@@ -397,9 +397,14 @@ def running(path):
 
 
 def test_the_command_line_tells_the_search_that_runs(path, running):
-    assert told(path, "pause") == "The search 'now' was told: it starts no new pulls until it is told to continue.\n"
+    assert (
+        told(path, "pause") == "The search 'now' was told: it starts no new evaluations until it is told to continue.\n"
+    )
     assert told(path, "continue", "--name", "now") == "The search 'now' was told: it goes on.\n"
-    assert told(path, "stop") == "The search 'now' was told: it ends after the pulls in flight, with what is proved.\n"
+    assert (
+        told(path, "stop")
+        == "The search 'now' was told: it ends after the evaluations in flight, with the proved result.\n"
+    )
     assert running.take_messages() == ["pause", "continue", "stop"]
 
 
@@ -416,7 +421,7 @@ def test_the_command_line_refuses_what_nobody_would_obey(path, running, tmp_path
 def test_the_command_line_knows_a_search_that_is_gone_and_one_that_never_ran(path, monkeypatch):
     with Storage(path) as storage:
         record = storage.create("one", {})
-        assert "which has not begun to run by itself" in told(path, "pause", code=2)
+        assert "which has not started to run" in told(path, "pause", code=2)
         record.snapshot([], {})
         now = time.time()
         monkeypatch.setattr(time, "time", lambda: now + 3600.0)

@@ -131,7 +131,7 @@ def test_a_report_is_made_of_each(former):
     pytest.importorskip("matplotlib")
     pytest.importorskip("jinja2")
     for name in ("clock", "failed", "killed"):
-        assert "Not verified, for no pull bears them out" in html(former, name)
+        assert "Not verified, because no evaluation confirms them" in html(former, name)
 
 
 CHANGES = {

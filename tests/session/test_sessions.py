@@ -85,7 +85,7 @@ def test_a_process_that_is_left_behind_is_noticed(monkeypatch, tmp_path):
     monkeypatch.setattr(survival, "_CHILD", stays + survival._CHILD)
     monkeypatch.setattr(survival, "_PATIENCE", 5.0)
     try:
-        assert survive(1, seed=1).difference == "a process goes on, or left one behind that does"
+        assert survive(1, seed=1).difference == "a process did not end, or left another one behind"
     finally:
         os.kill(int(left.read_text()), signal.SIGKILL)
 
@@ -309,7 +309,7 @@ def test_what_cannot_name_a_file_is_refused():
 
 def test_a_name_that_is_taken_is_refused(path):
     search(draw, reward, **EASY, storage=path, pulls=40)
-    with pytest.raises(StorageError, match=r"name must be new in .*, got 'search' \(resume goes on with"):
+    with pytest.raises(StorageError, match=r"name must be new in .*, got 'search' \(resume continues"):
         search(draw, reward, **EASY, storage=path)
     assert search(draw, reward, **EASY, storage=path, name="second", pulls=40).pulls == 40
     assert verify(path, "search").digest == verify(path, "second").digest

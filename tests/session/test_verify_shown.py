@@ -123,13 +123,13 @@ def test_a_view_in_place_of_a_table_is_refused_by_everyone(original, tmp_path):
         original, tmp_path, "ALTER TABLE tells RENAME TO told", "CREATE VIEW tells AS SELECT *, 1.0 AS reward FROM told"
     )
     for call in (read, names, Storage, Session.resume, lambda path: post(path, None, "stop")):
-        with pytest.raises(StorageError, match=r"path must be an undamaged topalpha file, got .*(none of ours|made)"):
+        with pytest.raises(StorageError, match=r"path must be an undamaged topalpha file, got .*(foreign|made)"):
             call(copy)
 
 
 def test_no_trigger_is_ever_fired(original, tmp_path):
     copy = altered(original, tmp_path, SHOWN["a trigger on messages"])
-    with pytest.raises(StorageError, match="the trigger 'off' is none of ours"):
+    with pytest.raises(StorageError, match="the trigger 'off' is foreign"):
         post(copy, None, "stop")
     with closing(sqlite3.connect(copy)) as connection:
         assert connection.execute("SELECT count(*) FROM tells").fetchone()[0] > 0
@@ -157,7 +157,7 @@ def test_odd_json_is_one_sentence_on_the_command_line(early, tmp_path, column, t
 
 def test_what_no_pull_bears_out_is_said_to_be_not_verified(original, early):
     for path, also in ((original, ""), (early, ", and why it ended")):
-        words = f"Not verified, for no pull bears them out: the search's name, when it was begun{also}."
+        words = f"Not verified, because no evaluation confirms them: the search's name, when it began{also}."
         assert words in CliRunner().invoke(main, ["verify", str(path)]).stdout
         said = json.loads(CliRunner().invoke(main, ["verify", str(path), "--json", "-"]).stdout)
         assert said["not_verified"] == ["name", "created", *(["reason"] if also else [])]

@@ -272,7 +272,7 @@ def test_splits_are_shared_or_not(splits):
 
 
 def test_shared_splits_are_refused_where_no_proof_allows_them():
-    with pytest.raises(ValueError, match="algorithm must be one that allows for shared splits"):
+    with pytest.raises(ValueError, match="algorithm must allow shared splits"):
         fitted({"mean": [0.0, 1.0]}, splits="shared", algorithm="cc-lucb")
     assert fitted({"mean": [0.0, 1.0]}, splits="own", algorithm="lucb++").certificate_.algorithm == "lucb++"
 
@@ -441,12 +441,12 @@ def test_searches_that_read_alike_are_told_apart(tmp_path):
     assert "make_scorer(recall_score" in binary.certificate_.law
     fitted({"mean": [0.1, 0.9]}, storage=file, scoring=pessimist)
     assert len(names(file)) == 8
-    with pytest.raises(ValueError, match="scoring must be picklable where storage is given"):
+    with pytest.raises(ValueError, match="scoring must be picklable if storage is given"):
         fitted({"mean": [0.1, 0.9]}, storage=file, scoring=lambda estimator, X, y=None: 0.0)
 
 
 def test_a_refused_search_leaves_no_trace(tmp_path):
-    with pytest.raises(ValueError, match="algorithm must be one that allows for shared splits"):
+    with pytest.raises(ValueError, match="algorithm must allow shared splits"):
         fitted({"mean": [0.1, 0.9]}, splits="shared", algorithm="cc-lucb", storage=tmp_path / "search.db")
     assert not (tmp_path / "search.db").exists()
 
@@ -512,7 +512,7 @@ def test_a_parameter_that_does_not_exist_is_an_error_whatever_counts():
 
 
 def test_scores_outside_the_range_end_the_search():
-    with pytest.raises(ValueError, match=r"score must be one that bounds='low-variance' are for .*, got 3.0"):
+    with pytest.raises(ValueError, match=r"score must be valid for bounds='low-variance' .*, got 3.0"):
         fitted({"mean": [3.0], "noise": [0.0]}, bounds="low-variance")
     found = fitted({"mean": [3.0, 1.0]}, bounds="low-variance(-10,10)", epsilon=2.0)
     assert found.best_params_ == {"mean": 3.0}
@@ -532,7 +532,7 @@ def test_scores_outside_the_range_end_the_search():
         ({"bounds": "gamma"}, "bounds must say its shape, got 'gamma'"),
         ({"bounds": "range(1,0)"}, "bounds must have a finite range with lo below hi, got 'range(1,0)'"),
         ({"bounds": None}, "bounds must be text, got None"),
-        ({"algorithm": "joint-lucb"}, "bounds must be one whose evidence joins that of other arms for joint-lucb"),
+        ({"algorithm": "joint-lucb"}, "bounds must have evidence that joins other arms' for joint-lucb"),
         ({"dither": -1.0}, "dither must be 'auto', 0 or a positive number, got -1.0"),
         ({"dither": 0.1, "bounds": "bernoulli"}, "dither must be 0 or 'auto' with these bounds, got 0.1"),
         ({"algorithm": "best"}, "algorithm must be one of"),
@@ -594,7 +594,7 @@ def test_data_that_cannot_be_split_or_fitted_get_the_usual_errors():
         search.fit(X[:1], Y[:1])
     with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
         search.fit(X)
-    with pytest.raises(ValueError, match="groups must not be given"):
+    with pytest.raises(ValueError, match="groups must be left out"):
         search.fit(X, Y, groups=np.arange(150))
 
 
@@ -667,8 +667,8 @@ def test_nothing_is_handed_on_before_fit_or_without_refit():
     assert not hasattr(bare, "predict")
     with pytest.raises(AttributeError, match="has no attribute 'predict'") as error:
         bare.predict(X)
-    assert str(error.value.__cause__) == "predict must have an estimator that is fitted on all rows, got refit=False"
-    with pytest.raises(AttributeError, match="the search must have an estimator that is fitted on all rows"):
+    assert str(error.value.__cause__) == "predict must have an estimator fitted on all rows, got refit=False"
+    with pytest.raises(AttributeError, match="the search must have an estimator fitted on all rows"):
         bare.score(X, Y)
 
 

@@ -67,7 +67,7 @@ def test_a_search_goes_on_where_it_was(path):
         record = storage.open()
         assert record is storage.open("first")
         assert (record.config, record.asked, record.told) == ({"alpha": 0.05}, 20, 20)
-        with pytest.raises(ValueError, match="order must be of a pull asked for and not yet told, got 19"):
+        with pytest.raises(ValueError, match="order must name a pull asked for and not yet told, got 19"):
             record.tell(19, 0.0)
         record.add_arm(7, "next")
         fill(record, 5, start=20)
@@ -123,19 +123,19 @@ def test_each_pull_counts_once_and_in_order(path):
         record.ask(3, 0, 1)
         before = record.recording()
         refused = [
-            (lambda: record.tell(1, 0.5), "order must be of a pull asked for and not yet told, got 1"),
-            (lambda: record.tell(4, 0.5), "order must be of a pull asked for and not yet told, got 4"),
-            (lambda: record.tell(-1, 0.5), "order must be of a pull asked for and not yet told, got -1"),
+            (lambda: record.tell(1, 0.5), "order must name a pull asked for and not yet told, got 1"),
+            (lambda: record.tell(4, 0.5), "order must name a pull asked for and not yet told, got 4"),
+            (lambda: record.tell(-1, 0.5), "order must name a pull asked for and not yet told, got -1"),
             (lambda: record.tell(2, math.nan), "reward must be a real number, got nan"),
-            (lambda: record.tell_many([(2, 0.5), (1, 0.5)]), "order must be of a pull asked for and not yet told"),
-            (lambda: record.tell_many([(2, 0.5), (2, 0.5)]), "order must be of a pull asked for and not yet told"),
+            (lambda: record.tell_many([(2, 0.5), (1, 0.5)]), "order must name a pull asked for and not yet told"),
+            (lambda: record.tell_many([(2, 0.5), (2, 0.5)]), "order must name a pull asked for and not yet told"),
             (lambda: record.tell_many([(2, 0.5), (3, math.inf)]), "reward must be finite, got inf"),
             (lambda: record.ask(3, 0, 0), "order must be the next one, 4, got 3"),
             (lambda: record.ask(4, -1, 0), "arm must be an index, got -1"),
             (lambda: record.ask(4, 2**63, 0), "arm must be an index, got"),
             (lambda: record.ask(4, 0, 3), "after must be at most the number of rewards told, 2, got 3"),
             (lambda: record.add_arm(1, "x"), "arm must be the next one, 0, got 1"),
-            (lambda: record.fail(4, 0, "x", "y"), "order must be of a pull asked for, got 4"),
+            (lambda: record.fail(4, 0, "x", "y"), "order must name a pull asked for, got 4"),
             (lambda: record.fail(0, 9, "x", "y"), "after must be at most"),
             (lambda: record.finish("stopped", {"arm": (1, 2)}), "certificate must come back from JSON as it is"),
             (lambda: record.snapshot([(0, 1, 0.5, math.nan, 1.0, 0)], {}), "bounds must be numbers"),

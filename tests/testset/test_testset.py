@@ -248,9 +248,7 @@ def test_inside_an_event_loop_select_points_to_aselect():
     async def inside():
         return select([1], [1], slowly)
 
-    with pytest.raises(
-        ValueError, match="evaluate must be a plain function inside an event loop: there, await aselect"
-    ):
+    with pytest.raises(ValueError, match="evaluate must be a plain function inside an event loop; await aselect there"):
         asyncio.run(inside())
 
 
@@ -293,13 +291,13 @@ def test_a_file_goes_on_where_it_was(tmp_path):
     assert len(counted.pairs) == plain.evaluations - 30
     assert same(select(candidates, examples, at_once, **kept), plain), "a choice that is made is not made again"
     assert verify(tmp_path / "one.db").proved
-    with pytest.raises(ValueError, match=r"what is resumed must be what was recorded, with epsilon=0.05, got"):
+    with pytest.raises(ValueError, match=r"the target must be the recorded one, with epsilon=0.05, got"):
         select(candidates, examples, at_once, **kept | {"epsilon": 0.1})
-    with pytest.raises(ValueError, match=r"what is resumed must be what was recorded, with pool=6"):
+    with pytest.raises(ValueError, match=r"the target must be the recorded one, with pool=6"):
         select(candidates[1:], examples, at_once, alpha=1 / 6, **{k: v for k, v in kept.items() if k != "alpha"})
-    with pytest.raises(ValueError, match="candidates must be those that were recorded, to be resumed, got 'others'"):
+    with pytest.raises(ValueError, match="candidates must be the same as in the record, got 'different ones'"):
         select([*candidates[:-1], 99], examples, at_once, **kept)
-    with pytest.raises(ValueError, match="examples must be those that were recorded, to be resumed, got 'others'"):
+    with pytest.raises(ValueError, match="examples must be the same as in the record, got 'different ones'"):
         select(candidates, [*examples[:-1], 99], at_once, **kept)
     with pytest.raises(StorageError):
         select(candidates, examples, at_once, **kept | {"resume": False})
@@ -308,7 +306,7 @@ def test_a_file_goes_on_where_it_was(tmp_path):
 def test_a_file_that_another_search_began_is_not_resumed(tmp_path):
     kept = {"storage": tmp_path / "one.db", "epsilon": 0.3, "delta": 0.3, **QUIET}
     search([0, 1], at_once, items=[1, 2, 3], alpha=0.5, algorithm="cc-lucb", name="selection", **kept)
-    with pytest.raises(ValueError, match="what is resumed must be a choice that select began, got 'selection'"):
+    with pytest.raises(ValueError, match="name must be a choice that select began, got 'selection'"):
         select([0, 1], [1, 2, 3], at_once, resume=True, **kept)
 
 
@@ -367,7 +365,7 @@ def test_bad_input_gets_one_sentence():
     says("alpha must lie strictly between 0 and 1, got 1.0", lambda: select(candidates, examples, evaluate, alpha=1.0))
     says("algorithm must be one of cc-lucb", lambda: select(candidates, examples, evaluate, algorithm="kl-lucb"))
     says("epsilon must be positive", lambda: select(candidates, examples, evaluate, epsilon=0.0))
-    says("storage must name a file where resume is set", lambda: select(candidates, examples, evaluate, resume=True))
+    says("storage must name a file if resume is set", lambda: select(candidates, examples, evaluate, resume=True))
     for resume in (False, True):
         call = partial(select, candidates, examples, evaluate, storage=3, resume=resume)
         says("storage must be the name of a file, got 3", call)

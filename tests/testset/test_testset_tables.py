@@ -105,20 +105,20 @@ def test_what_is_written_is_read_again(tmp_path_factory, candidates, examples, r
         ("name,q1\nshort,\n", "the score of 'short' on 'q1' must be 0, 1, true, false, pass or fail, got ''"),
         ("name,q1\nshort,0.5\n", "the score of 'short' on 'q1' must be 0, 1, true, false, pass or fail, got '0.5'"),
         ("name,q1\nshort,nan\n", "the score of 'short' on 'q1' must be"),
-        ("name,q1\nshort,1\nshort,0\n", "each candidate must have a name of its own, got 'short'"),
-        ("name,q1,q1\nshort,1,1\n", "each example must have a name of its own, got 'q1'"),
+        ("name,q1\nshort,1\nshort,0\n", "each candidate must be unique, got 'short'"),
+        ("name,q1,q1\nshort,1,1\n", "each example must be unique, got 'q1'"),
         ("name,q1\n,1\n", "candidates and examples must have names, got ('', 'q1', '1')"),
-        ("name,q1\n", "scores must have a header and a row for each candidate, got 1"),
-        ("", "scores must have a header and a row for each candidate, got 0"),
-        ("name\nshort\n", "the header of the scores must name an example at least, got ['name']"),
+        ("name,q1\n", "scores must have a header and a row per candidate, got 1"),
+        ("", "scores must have a header and a row per candidate, got 0"),
+        ("name\nshort\n", "the header of the scores must name at least one example, got ['name']"),
         ('name,q1\n"short,1\n', "scores must be a table of comma-separated values, got unexpected end of data"),
         (
             "candidate,example,score\nshort,q1,1\nshort,q1,0\n",
-            "the score of 'short' on 'q1' must be there once, got 'two of them'",
+            "the score of 'short' on 'q1' must occur once, got 'two of them'",
         ),
         (
             "candidate,example,score\nshort,q1,1\nlong,q2,0\n",
-            "the score of 'short' on 'q2' must be there, got 'none'",
+            "the score of 'short' on 'q2' must exist, got 'none'",
         ),
     ],
 )
@@ -144,8 +144,8 @@ def test_bad_csv_gets_one_sentence(text, words, tmp_path):
         ('{"short": {"q1": null}}', "the score of 'short' on 'q1' must be 0, 1, true, false, pass or fail, got None"),
         ('{"short": {"q1": 2}}', "got 2"),
         ('{"short": {"q1": NaN}}', "got nan"),
-        ('{"short": [1, 0], "long": [1]}', "the score of 'long' on '2' must be there, got 'none'"),
-        ('{"short": [1], "short": [0]}', "each name must have a name of its own, got 'short'"),
+        ('{"short": [1, 0], "long": [1]}', "the score of 'long' on '2' must exist, got 'none'"),
+        ('{"short": [1], "short": [0]}', "each name must be unique, got 'short'"),
     ],
 )
 def test_bad_json_gets_one_sentence(text, words):
@@ -160,10 +160,10 @@ def test_bad_arrays_get_one_sentence():
 
     says("candidates must not be empty", [], ["q"], [])
     says("examples must not be empty", ["a"], [], [[]])
-    says("candidates must have names of their own, got ['a']", ["a", "a"], ["q"], [[1], [0]])
-    says("examples must have names of their own, got ['q']", ["a"], ["q", "q"], [[1, 0]])
+    says("candidates must have unique names, got ['a']", ["a", "a"], ["q"], [[1], [0]])
+    says("examples must have unique names, got ['q']", ["a"], ["q", "q"], [[1, 0]])
     says("scores must have 2 rows of 1 entries, got (1, 2)", ["a", "b"], ["q"], [[1, 0]])
-    says("scores must have 2 rows of 1 entries, got ragged ones", ["a", "b"], ["q"], [[1], [0, 1]])
+    says("scores must have 2 rows of 1 entries, got ragged rows", ["a", "b"], ["q"], [[1], [0, 1]])
     says("scores must be 0 or 1, got [0.5]", ["a"], ["q"], [[0.5]])
     says("scores must be 0 or 1, got [nan]", ["a"], ["q"], [[float("nan")]])
     says("scores must be 0 or 1, got 'str", ["a"], ["q"], [["1"]])
@@ -171,7 +171,7 @@ def test_bad_arrays_get_one_sentence():
 
 def test_files_that_are_not_there_or_not_text(tmp_path):
     (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\x00")
-    for name, words in (("none.csv", "(no such file"), ("bytes.csv", "(it is not utf-8)"), ("x.txt", "ends in .csv")):
+    for name, words in (("none.csv", "(no such file"), ("bytes.csv", "(it is not utf-8)"), ("x.txt", "end in .csv")):
         with pytest.raises(ValueError, match="the file of scores must") as caught:
             ScoreTable.read(tmp_path / name)
         assert words in str(caught.value)
@@ -332,7 +332,7 @@ def test_the_command_refuses_in_one_sentence():
 
 @pytest.mark.parametrize("text", ["[" * 100_000 + "]" * 100_000, '{"a": [' + "1" * 5000 + "]}"], ids=["deep", "long"])
 def test_json_that_python_cannot_hold_is_refused(text):
-    with pytest.raises(ValueError, match="scores must be JSON, got a text that is not"):
+    with pytest.raises(ValueError, match="scores must be JSON, got other text"):
         from_json(text)
 
 

@@ -1,4 +1,4 @@
-"""A search by ask and tell: what to evaluate next, what came of it, and the trail to run it again."""
+"""A search by ask and tell: the next pull (evaluation), its reward, and the trail to run the search again."""
 
 from topalpha.ask_tell.replaying import Log, fingerprint, replay, steps
 from topalpha.ask_tell.result import Result

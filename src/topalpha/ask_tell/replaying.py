@@ -1,4 +1,4 @@
-"""A recorded search, run again: every decision is made anew and must be the one that was recorded."""
+"""A recorded search, run again: every decision is made anew and must equal the recorded one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Log(Protocol):
-    """What a replay reads: a :class:`topalpha.storage.Recording`, or the trail of a search."""
+    """The log that a replay reads: a :class:`topalpha.storage.Recording`, or the trail of a search."""
 
     @property
     def asks(self) -> Sequence[tuple[int, int]]:
@@ -32,15 +32,15 @@ class Log(Protocol):
 
     @property
     def lost(self) -> Collection[int]:
-        """Orders of pulls that never came back, among those told."""
+        """Orders of the told pulls that never came back."""
 
     @property
     def status(self) -> str:
-        """How the search stood."""
+        """The status of the search."""
 
 
 def replay(recording: Log, search: Search) -> None:
-    """Bring a search that has not begun to where the recording ends; an error where the two part.
+    """Bring a new search to the end of the recording; raise if they disagree.
 
     Pulls that were asked for and not told are handed out again, the oldest first.
     """
@@ -49,7 +49,7 @@ def replay(recording: Log, search: Search) -> None:
 
 
 def steps(recording: Log, search: Search) -> Iterator[int]:
-    """The same, reward by reward: how many were told, as soon as each is.
+    """The same, reward by reward; yields the number of rewards told so far.
 
     Examples
     --------
@@ -86,13 +86,13 @@ def steps(recording: Log, search: Search) -> Iterator[int]:
             _agree(order in waiting, "a reward was told before its pull", order)
             if order in lost:
                 _agree(search.endures and reward == search.model.worst, "a lost pull was counted otherwise", order)
-                Search.lose(search, waiting.pop(order))  # as it was; a session would note it once more
+                Search.lose(search, waiting.pop(order))  # not the session's method, which would log it again
             else:
                 search.tell(waiting.pop(order), reward)
             yield told + 1
-    _agree(asked == len(asks) and not waits, "what follows was planned before", asked)
+    _agree(asked == len(asks) and not waits, "later pulls were planned earlier", asked)
     if recording.status == "stopped":
-        # What was in flight then is wanted no more; that nothing more is asked for is a decision like the others.
+        # Pulls that were in flight are no longer needed; the decision to ask for nothing more is checked like others.
         _agree(not search.ask_many(1) and search.stopped, "the stopping rule is not met", asked)
         return
     for _, pull in sorted(waiting.items()):
@@ -107,7 +107,7 @@ def _agree(holds: bool, found: str, order: int) -> None:
 
 
 def fingerprint(recording: Recording) -> str:
-    """A digest of everything that was recorded: the task, the candidates, every ask, wait, tell and failure.
+    """A digest of the whole record: the task, the candidates, every ask, wait, tell and failure.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def fingerprint(recording: Recording) -> str:
     digest = hashlib.sha256()
 
     def add(part: bytes) -> None:
-        digest.update(len(part).to_bytes(8, "big"))  # so that no part can take from its neighbour
+        digest.update(len(part).to_bytes(8, "big"))  # so that the boundaries of parts count
         digest.update(part)
 
     add(json.dumps(recording.config, sort_keys=True).encode())

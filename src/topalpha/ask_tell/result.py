@@ -1,4 +1,4 @@
-"""What a search found: frozen, and ready for JSON."""
+"""The result of a search: frozen, and ready for JSON."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Result:
-    """What one search has to say.
+    """The result of one search.
 
     Attributes
     ----------
     arm
         The recommended arm, by its index in the order of drawing.
     stopped
-        Whether the stopping rule ended the search; only then is anything proved.
+        Whether the stopping rule ended the search; only then is the target proved.
     pulls
-        Rewards observed in all.
+        The number of observed rewards.
     arms
-        Arms drawn.
+        The number of drawn arms.
     mean
         The recommended arm's empirical mean.
     alpha, epsilon, delta
@@ -33,15 +33,15 @@ class Result:
     covered
         Whether the algorithm's proof covers its design; otherwise nothing is proved.
     candidate
-        What was drawn for that arm, where the search drew it.
+        The candidate of that arm, if the search drew it.
     certificate
-        What is proved, in full, where the search made one.
+        The full certificate, if the search made one.
     selection, selected
-        All arms that are returned and their candidates, where the algorithm looks for several.
+        All returned arms and their candidates, if the algorithm looks for several.
     refutation
-        What is proved in place of the claim, where what the algorithm was told about the reservoir turned out wrong.
+        The proved statement in place of the claim, if the algorithm's knowledge of the reservoir turned out wrong.
     trail
-        How the search went, from which figures are drawn; no part of what the result says or is compared by.
+        The log of the search, for figures; not part of the result's comparison.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Result:
     trail: Trail | None = field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; the candidate is in the certificate. A selection of one arm is not repeated."""
+        """A dictionary for JSON; the candidate is in the certificate. A selection of one arm is not repeated."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         del values["candidate"], values["certificate"], values["selected"], values["trail"]
         values["selection"] = list(self.selection)
@@ -81,7 +81,7 @@ class Result:
 
     @property
     def statement(self) -> str:
-        """What was proved, in one sentence."""
+        """The proved statement, in one sentence."""
         if self.certificate is not None:
             return self.certificate.statement
         if not self.stopped:

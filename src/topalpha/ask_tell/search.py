@@ -1,4 +1,4 @@
-"""Ask and tell: the same rules that the simulator compiles, interpreted for rewards that come from anywhere."""
+"""Ask and tell: the rules that the simulator compiles, interpreted for rewards from any source."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from topalpha.session import Session
 
 
-# Rewards that have come back and wait for an earlier one may be so many times as many as pulls that are out (and some
-# more), then nothing is asked for before that one is told: a pull that takes very long must not let the others run on
-# blindly. With durations as different as those of an exponential law this hardly ever happens.
+# How many rewards may wait for an earlier one, as a multiple of the pulls in flight (plus some). Above that, nothing is
+# asked for until the earlier one is told: a very long pull must not let the others run on blindly. With durations as
+# varied as those of an exponential law this hardly ever happens.
 _AHEAD = 8
 
 
 class Pull(NamedTuple):
-    """A reward that the search is waiting for: the ``number``-th pull (from 0) of arm ``arm``.
+    """A reward that the search is waiting for: pull ``number`` (from 0) of arm ``arm``.
 
     Attributes
     ----------
     arm
-        Which arm, from 0.
+        The number of the arm, from 0.
     number
-        Which pull of this arm, from 0. Where it is 0 the arm is new: draw a fresh candidate for it.
+        The number of the pull of this arm, from 0. If it is 0, the arm is new: draw a new candidate for it.
     order
-        Which pull of all that were asked for, from 0.
+        The number of the pull among all pulls asked for, from 0.
 
     Examples
     --------
@@ -56,20 +56,20 @@ class Pull(NamedTuple):
 class Search:
     """One run of an algorithm on rewards that the caller provides.
 
-    Any number of pulls may be in flight. Rewards count in the order in which their pulls were asked for, whatever the
-    order in which they are told: with any other order, pulls whose duration depends on their outcome would bias what
-    has been seen so far. Whether that is the order within each arm or of all pulls is the algorithm's to say.
+    An arm is a candidate, a pull is an evaluation of it. Any number of pulls may be in flight. Rewards count in the
+    order in which their pulls were asked for, within each arm or over all, as the algorithm says: in order of arrival,
+    pulls whose duration depends on their outcome would bias the evidence.
 
     Parameters
     ----------
     algorithm
-        What ``design`` returned.
+        The result of ``design``.
     seed
-        Of the algorithm's own random choices, if it makes any.
+        Seed of the algorithm's own random choices, if it makes any.
     model
-        How the caller's rewards become the algorithm's: a range, a cost to minimise. As they are, unless given.
+        Converts the caller's rewards into the algorithm's: a range, a cost to minimise. By default they are the same.
     journal
-        What writes down every ask and every tell before it counts.
+        Logs every ask and every tell before it counts.
 
     Examples
     --------
@@ -88,18 +88,18 @@ class Search:
     def __init__(
         self, algorithm: Algorithm, seed: Seed = 0, *, model: Model | None = None, journal: Journal | None = None
     ) -> None:
-        require(isinstance(algorithm, Algorithm), "algorithm", "be what design returned", algorithm)
+        require(isinstance(algorithm, Algorithm), "algorithm", "be the result of design", algorithm)
         self.algorithm = algorithm
         self.model = reward_model(algorithm.family) if model is None else model
         self.journal = journal
         self.stopped = False
-        #: Whether nothing is left to ask for although the stopping rule is not met: too many pulls were lost.
+        #: Whether there is nothing left to ask for although the stopping rule is not met: too many pulls were lost.
         self.exhausted = False
-        #: How many rewards were told, whether they count already or wait for earlier ones.
+        #: The number of rewards told, including rewards that wait for earlier ones.
         self.told = 0
         self._seed = seed
         self._rng = streams(seed).rules
-        #: What the algorithm needs from whoever drives it.
+        #: The algorithm's requirements for its driver.
         self.traits = algorithm.traits
         self._certifier = algorithm if isinstance(algorithm, Certifier) else None
         self._stats: list[list[float]] = [[] for _ in range(self.traits.columns)]
@@ -113,7 +113,7 @@ class Search:
         self._memory = algorithm.scratch(0)
         self._batch = [0] * (2 * self.traits.width if self.traits.blocks else self.traits.width)
         self._planned: deque[int] = deque()
-        # Where plans ask for blocks of pulls: how many of each planned arm are left.
+        # If plans ask for blocks of pulls: how many of each planned arm are left.
         self._repeats: deque[int] = deque()
         self._again: dict[int, Pull] = {}
         self._lanes: dict[int, deque[Pull]] = {}
@@ -121,20 +121,20 @@ class Search:
         self._arm_of = array("q")
         self._number_of = array("q")
         self._reward_of = array("d")
-        # What a replay needs beside them: after how many rewards each pull was planned, and how rewards arrived.
+        # For a replay: the number of rewards told when each pull was planned, and the order of arrival of rewards.
         self._after_of = array("q")
         self._orders = array("q")
         self._waits: list[tuple[int, int]] = []
         self._waited = -1
-        # Pulls that were asked for and never came back, by order, and the column of the statistics that counts them.
+        # Orders of pulls that never came back, and the column of the statistics that counts them.
         self._lost: set[int] = set()
         self._lost_column = lost_column(algorithm)
 
     @staticmethod
     def resume(path: str | PathLike[str], name: str | None = None, *, allow_pickle: bool = False) -> Session:
-        """The search that was written into this file, where it was when it ended, was interrupted or was killed.
+        """The search in this file, as it was when it ended, was interrupted or was killed.
 
-        Rewards that were told are never asked for again; pulls that were in flight are handed out again, the same.
+        Told rewards are never asked for again; pulls that were in flight are handed out again, unchanged.
         See :class:`topalpha.session.Session`, which can also start one.
         """
         from topalpha.session import Session
@@ -143,7 +143,7 @@ class Search:
 
     @property
     def history(self) -> History:
-        """What the rules see."""
+        """The history that the rules see."""
         return History(
             self._t,
             self._arms,
@@ -158,7 +158,7 @@ class Search:
 
     @property
     def trail(self) -> Trail:
-        """All that it takes to run this search again, as far as it has come."""
+        """Everything needed to run this search again up to now."""
         asked, told, waits = len(self._arm_of), self.told, len(self._waits)
         start = (self.algorithm, self._seed, self.model, self.stopped, self.history)
         log = (self._arm_of, self._after_of, self._reward_of, self._orders, self._waits)
@@ -166,17 +166,17 @@ class Search:
 
     @property
     def asked(self) -> int:
-        """How many pulls were asked for."""
+        """The number of pulls asked for."""
         return len(self._arm_of)
 
     @property
     def endures(self) -> bool:
-        """Whether the algorithm's bounds allow for pulls that were lost: see :meth:`lose`."""
+        """Whether the algorithm's bounds allow for lost pulls: see :meth:`lose`."""
         return self._lost_column > 0
 
     @property
     def planned(self) -> int:
-        """How many pulls of the round that was begun are still to be asked for."""
+        """How many pulls of the current round are still to be asked for."""
         return sum(self._repeats) if self.traits.blocks else len(self._planned)
 
     @property
@@ -186,20 +186,19 @@ class Search:
         return sorted(waiting, key=lambda pull: pull.order)
 
     def ask(self) -> Pull | None:
-        """The next reward wanted; None once the search has stopped.
+        """The next pull; None once the search has stopped.
 
-        It may be asked for while others are in flight. Where the algorithm cannot go on before one of those is told,
-        this is an error; :meth:`ask_many` gives an empty list instead.
+        Others may be in flight. If the algorithm must wait for one, this raises; :meth:`ask_many` returns no pulls.
         """
         pull = self._next()
         if pull is None and not self.stopped:
-            lost = "ask must come before so many pulls are lost: nothing that is left could settle the search"
+            lost = "ask must come before too many pulls are lost: no further pull could settle the search"
             waiting = f"ask must wait until one of these is told: {self._waiting()}"
             raise RuntimeError(lost if self.exhausted else waiting)
         return pull
 
     def ask_many(self, width: int) -> list[Pull]:
-        """Up to ``width`` rewards wanted; fewer, or none, where the algorithm must wait or has stopped.
+        """Up to ``width`` pulls; fewer or none if the algorithm must wait or has stopped.
 
         Examples
         --------
@@ -217,9 +216,9 @@ class Search:
         return found
 
     def tell(self, pull: Pull, reward: float) -> None:
-        """Hand in the reward of a pull that was asked for: in any order, late, or again with the same value.
+        """Tell the reward of a pull that was asked for: in any order, late, or again with the same value.
 
-        After the stop it is checked and no longer counts. The same pull with another reward is an error: of two
+        After the stop it is checked but does not count. Another reward for the same pull is an error: of two
         evaluations the one that finishes first must not win.
         """
         reward = self._checked(pull, reward, self._reward_before(pull))
@@ -230,7 +229,7 @@ class Search:
         self._count(pull, reward)
 
     def tell_many(self, rewards: Iterable[tuple[Pull, float]]) -> None:
-        """Hand in several rewards at once; they are written down in one step.
+        """Tell several rewards at once; they are logged in one step.
 
         Examples
         --------
@@ -254,11 +253,11 @@ class Search:
             self._count(pull, reward)
 
     def lose(self, pull: Pull, reason: str = "") -> None:
-        """Count a pull that was asked for and never came back; ``reason`` is for whoever writes it down.
+        """Count a pull that was asked for and never came back; ``reason`` is for the log.
 
-        It counts as the largest reward in its arm's upper bound and as the smallest one in its lower bound, so that
-        what is proved does not rest on which pulls were lost (docs/proofs.md, G). It needs an algorithm made for that:
-        a task with ``on_lost="worst"`` has one.
+        It counts as the largest reward in its arm's upper bound and as the smallest in its lower bound, so that the
+        proof does not depend on which pulls were lost (docs/proofs.md, G). The algorithm must support it: that of a
+        task with ``on_lost="worst"`` does.
 
         Examples
         --------
@@ -269,8 +268,8 @@ class Search:
         >>> search.history.t, search.lower(0), search.upper(0)
         (1, 0.0, 1.0)
         """
-        require(self.endures, "algorithm", "be one whose bounds count lost pulls", self.traits.name)
-        require(isnan(self._reward_before(pull)), "pull", "be one that is asked for and not yet told", pull)
+        require(self.endures, "algorithm", "have bounds that count lost pulls", self.traits.name)
+        require(isnan(self._reward_before(pull)), "pull", "be asked for and not yet told", pull)
         if self.stopped:
             return
         worst = self.model.worst
@@ -294,7 +293,7 @@ class Search:
         return order < len(self._reward_of) and not isnan(self._reward_of[order])
 
     def again(self, pull: Pull) -> None:
-        """Hand this pull out again, once: whoever was to evaluate it has failed, or is gone.
+        """Hand this pull out again, once, because its evaluation failed or its evaluator is gone.
 
         Examples
         --------
@@ -305,12 +304,12 @@ class Search:
         >>> search.ask() == pull
         True
         """
-        require(isnan(self._reward_before(pull)), "pull", "be one that is asked for and not yet told", pull)
+        require(isnan(self._reward_before(pull)), "pull", "be asked for and not yet told", pull)
         self._again.setdefault(pull.order, pull)
 
     @property
     def result(self) -> Result:
-        """The recommendation now, and whether it is proved; an error before the first reward."""
+        """The recommendation now, and whether it is proved; raises before the first reward."""
         require(self._t > 0, "result", "be read after the first reward", self._t)
         arm = self.best
         mean = self._stats[SUM][arm] / self._pulls[arm]
@@ -332,37 +331,37 @@ class Search:
 
     @property
     def refutation(self) -> str:
-        """What is proved in place of the claim, if what the algorithm was told is refuted; else empty."""
+        """The proved statement in place of the claim, if the algorithm's knowledge is refuted; else empty."""
         return self.algorithm.refutation(self.history) if isinstance(self.algorithm, Refuting) else ""
 
     @property
     def best(self) -> int:
-        """The arm to return: the algorithm's own before and after the stop."""
+        """The arm to return, before and after the stop."""
         return self.algorithm.recommend(self.history, self._memory)
 
     @property
     def selection(self) -> list[int]:
-        """All arms to return: the best one, or several where the algorithm looks for several."""
+        """All arms to return: the best one, or several if the algorithm looks for several."""
         if isinstance(self.algorithm, Selector):
             return self.algorithm.selection(self.history, self._memory)
         return [self.best]
 
     def lower(self, arm: int) -> float:
-        """The arm's lower bound now, in the algorithm's units; the lowest mean there is, where it has none."""
+        """The arm's lower bound now, in the algorithm's units; the lowest possible mean if it has none."""
         if self._certifier is None or self._pulls[arm] == 0:
             return self.algorithm.family.lowest
         return self._certifier.lower_bound(self.history, self._memory, arm)
 
     def upper(self, arm: int) -> float:
-        """The arm's upper bound now, in the algorithm's units; the highest mean there is, where it has none."""
+        """The arm's upper bound now, in the algorithm's units; the highest possible mean if it has none."""
         if self._certifier is None or self._pulls[arm] == 0:
             return self.algorithm.family.highest
         return self._certifier.upper_bound(self.history, self._memory, arm)
 
     def claims(self, arm: int) -> list[Claim]:
-        """What is proved about the arm now, in the caller's units; all of it holds at once.
+        """The proved claims about the arm now, in the caller's units; all of them hold at once.
 
-        Nothing before the stop, where the algorithm has no bounds of its own to speak from.
+        Empty before the stop if the algorithm has no bounds of its own.
         """
         if self._certifier is None or self._pulls[arm] == 0:
             return []
@@ -371,7 +370,7 @@ class Search:
 
     @property
     def rewards(self) -> list[list[float]]:
-        """By arm, the rewards that count, in the order in which they were asked for and in the caller's units.
+        """The rewards that count, by arm, in the order in which they were asked for and in the caller's units.
 
         Examples
         --------
@@ -433,7 +432,7 @@ class Search:
         return pull
 
     def _plan(self) -> None:
-        # One call between two rewards is enough to know that it must wait.
+        # One call between two rewards is enough to know that the algorithm must wait.
         if self.stopped or self._waited == self._t:
             return
         count = self.algorithm.plan(self.history, self._memory, self._rng, self._batch)
@@ -458,7 +457,7 @@ class Search:
                 self._repeats.append(self._batch[self.traits.width + index])
 
     def _grow(self) -> None:
-        """Make room for as many arms as the algorithm will query, or for twice as many as there are."""
+        """Make room for the arms that the algorithm will draw, or double the room."""
         extra = max(self.algorithm.arms, 2 * len(self._pulls)) - len(self._pulls)
         self._pulls.extend([0] * extra)
         self._pending.extend([0] * extra)
@@ -469,15 +468,15 @@ class Search:
         self.forget()
 
     def _reward_before(self, pull: Pull) -> float:
-        """What was told of this pull before; NaN if nothing was."""
+        """The reward told earlier for this pull; NaN if there is none."""
         order = pull.order if isinstance(pull, Pull) else -1
         known = 0 <= order < len(self._arm_of)
         if not known or self._arm_of[order] != pull.arm or self._number_of[order] != pull.number:
-            require(False, "pull", "be one that was asked for", pull)
+            require(False, "pull", "have been asked for", pull)
         return self._reward_of[order]
 
     def _checked(self, pull: Pull, reward: float, before: float) -> float:
-        """The reward, if it can be one and does not contradict what was told before."""
+        """The reward; raise if it is invalid or contradicts an earlier one."""
         reward = real("reward", reward)
         if isnan(before):
             self.model.check(reward)
@@ -487,12 +486,12 @@ class Search:
         return reward
 
     def _count(self, pull: Pull, reward: float) -> None:
-        """Take the reward in; every reward counts that no earlier one is waited for."""
+        """Take the reward in; every reward counts once all earlier ones are told."""
         self._reward_of[pull.order] = reward
         self._orders.append(pull.order)
         self.told += 1
         lane = self._lanes[0 if self.traits.global_order else pull.arm]
-        if lane[0].order != pull.order:  # an earlier one is still out
+        if lane[0].order != pull.order:  # an earlier one is missing
             self._early[pull.arm] += 1
             self._early_sums[pull.arm] += self.model.to_internal(reward)
             return
@@ -511,7 +510,7 @@ class Search:
 
 
 def at_rest(trail: Trail) -> Search:
-    """A search that has stopped, as it stands, without running it again; ready for questions, not for more pulls.
+    """A stopped search restored without a replay; for questions, not for more pulls.
 
     Examples
     --------
@@ -523,7 +522,7 @@ def at_rest(trail: Trail) -> Search:
     >>> again.best, again.lower(2) == search.lower(2), again.result == search.result, again.rewards == search.rewards
     (2, True, True, True)
     """
-    require(trail.stopped, "trail", "be of a search that has stopped", trail.status)
+    require(trail.stopped, "trail", "come from a stopped search", trail.status)
     search, history = Search(trail.algorithm, trail.seed, model=trail.model), trail.history
     search.stopped, search.told = True, trail.told
     search._t, search._arms = history.t, history.arms

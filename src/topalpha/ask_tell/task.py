@@ -1,4 +1,4 @@
-"""What is looked for, and what is assumed about the rewards: all that a search is made from, ready for JSON."""
+"""The task of a search: its target and its assumptions about rewards, ready for JSON."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from topalpha.validate import (
     words,
 )
 
-#: What may be done about a pull that gives no reward.
+#: Actions for a pull that gives no reward.
 ON_ERROR = ("raise", "retry", "worst")
-#: What may be done about a pull that was begun and never answered.
+#: Actions for a pull that began and never answered.
 ON_LOST = ("again", "worst")
 
 
@@ -45,20 +45,20 @@ class Task:
     minimise
         Whether small rewards (costs, losses) are good.
     algorithm, options
-        Which algorithm, and its options; where none is named, the one that suits the rewards.
+        The algorithm and its options; by default the one that suits the rewards.
     pool
         The size of a finite list of candidates; 0 for an endless pool.
     items
-        The size of a finite test set; 0 where there is none.
+        The size of a finite test set; 0 if there is none.
     seed
-        Of all random choices.
+        Seed of all random choices.
     about
-        Which law the claim is about, in words, for the certificate.
+        The law that the claim is about, in words, for the certificate.
     on_error
-        What is done about a pull that fails: ``raise``, ``retry`` or count the ``worst`` reward.
+        What happens to a pull that fails: ``raise``, ``retry`` or count the ``worst`` reward.
     on_lost
-        What is done about a pull that was begun and never answers: evaluate it ``again``, or count it as the ``worst``
-        that it may have been, for its arm's upper bound and for its lower bound.
+        What happens to a pull that began and never answers: evaluate it ``again``, or count the ``worst`` case in its
+        arm's upper bound and in its lower bound.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Task:
         require(named, "options", "be a mapping of names to values", self.options)
         checked = {
             "alpha": fraction("alpha", self.alpha),
-            # A whole number stays one, as files have it.
+            # A whole number stays whole, as in files.
             "epsilon": self.epsilon if type(self.epsilon) is int else positive("epsilon", self.epsilon),
             "delta": fraction("delta", self.delta),
             "family": words("family", self.family),
@@ -102,7 +102,7 @@ class Task:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        require("pool" not in self.options, "options", "not name a pool: its size is that of the list", self.options)
+        require("pool" not in self.options, "options", "not name a pool, which is the size of the list", self.options)
         if not self.algorithm:
             object.__setattr__(self, "algorithm", default_for(self.model.family))
         choice("on_error", self.on_error, ON_ERROR)
@@ -114,7 +114,7 @@ class Task:
 
     @cached_property
     def model(self) -> Model:
-        """How rewards become the algorithm's."""
+        """The conversion of rewards into the algorithm's."""
         return reward_model(self.family, minimise=self.minimise, items=self.items or None)
 
     def design(self) -> Algorithm:
@@ -134,7 +134,7 @@ class Task:
 
     @property
     def law(self) -> str:
-        """What the claim is about, in words."""
+        """The subject of the claim, in words."""
         if self.about:
             return self.about
         if self.pool == 1:
@@ -143,11 +143,11 @@ class Task:
 
     @property
     def proof(self) -> str:
-        """Where the algorithm's proof stands."""
+        """The place of the algorithm's proof."""
         return entry(self.algorithm).proof
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; what was not asked for before it could be is left out, so that records stay as they were."""
+        """A dictionary for JSON; ``on_lost`` is left out at its default, as in records from before it existed."""
         values = asdict(self)
         if self.on_lost == "again":
             del values["on_lost"]
@@ -155,7 +155,7 @@ class Task:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Task:
-        """The task that :meth:`to_dict` gave, also one that was kept before inputs were checked as they are now."""
+        """The task from the result of :meth:`to_dict`, also from records made before inputs were checked."""
         known = {one.name for one in fields(cls)}
         missing = {"alpha", "epsilon", "delta"} - set(values)
         require(set(values) <= known and not missing, "task", f"have the entries {', '.join(sorted(known))}", values)
@@ -163,7 +163,7 @@ class Task:
 
 
 def _understood(name: str, value: Any) -> Any:
-    """A recorded value as it was understood: numbers could be text, anything that counts as true was true."""
+    """A recorded value as it was interpreted: numbers could be text, and any true value was True."""
     if name == "options" and isinstance(value, Mapping):
         return {option: _understood("", one) for option, one in value.items()}
     if name == "minimise":

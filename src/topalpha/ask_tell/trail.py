@@ -1,4 +1,4 @@
-"""What a search writes down as it goes: enough to replay every decision."""
+"""The log of a search, sufficient to replay every decision."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ if TYPE_CHECKING:
 
 
 class Journal(Protocol):
-    """Where asks and tells go; :class:`topalpha.storage.Record` is one, on disk.
+    """A log of asks and tells; :class:`topalpha.storage.Record` is one, on disk.
 
     A replay makes the same calls in the same order: pull ``order`` was planned when ``after`` rewards had been told.
     """
 
     def ask(self, order: int, arm: int, after: int) -> None:
-        """Pull number ``order`` is one of ``arm``."""
+        """Pull ``order`` is a pull of ``arm``."""
 
     def wait(self, asked: int, after: int) -> None:
-        """The algorithm was asked and had to wait, after so many pulls and rewards."""
+        """The algorithm had to wait, after ``asked`` pulls and ``after`` rewards."""
 
     def tell_many(self, rewards: Sequence[tuple[int, float]]) -> None:
         """These rewards, by order, arrived; on disk when this returns."""
 
 
 class Trail(NamedTuple):
-    """What a search has behind it, in memory: all that it takes to run it again, and where it stands.
+    """The log of a search in memory: everything needed to run it again, and its current state.
 
-    It shares the lists of its search, which only grow: the counts say how far they had come.
+    It shares the lists of its search, which only grow: the counts say how long they were.
 
     Parameters
     ----------
     algorithm, seed, model
-        What the search was made from.
+        The arguments of the search.
     stopped, history
-        Where it stands.
+        Its current state.
     arm_of, after_of
-        By order: the arm of a pull, and how many rewards had been told when it was planned.
+        By order: the arm of a pull, and the number of rewards told when it was planned.
     reward_of, orders
-        By order: the reward, in the caller's units; and the orders of those told, as they arrived.
+        By order: the reward, in the caller's units; and the orders of told pulls, as they arrived.
     waited
-        As :meth:`Journal.wait` was told.
+        The calls of :meth:`Journal.wait`.
     asked, told, waits_then
-        How many of each there were at that moment.
+        The numbers of each at that moment.
     lost
-        Orders of pulls that never came back; each was told as the worst reward there is.
+        Orders of the pulls that never came back and were told as the worst possible reward.
 
     Examples
     --------

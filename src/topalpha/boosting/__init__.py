@@ -1,1 +1,1 @@
-"""What boosting needs beside an algorithm: stumps as arms of a compiled world, and passes over weighted rows."""
+"""Parts of boosting beside the algorithm: stumps as arms of a compiled world, and passes over weighted rows."""

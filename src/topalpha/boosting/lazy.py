@@ -14,12 +14,12 @@ from topalpha.engine import InterpretedRun
 from topalpha.rules.weighted_rows import best_stump
 from topalpha.validate import require
 
-#: Where a feature is wanted of all rows, it is evaluated on so many at a time.
+#: How many rows a feature is evaluated on at a time, if it is needed on all rows.
 BLOCK = 8192
 
 
 def evaluate(feature: Callable[[Any], Any], table: Any) -> NDArray[np.float64]:
-    """The feature of these rows, checked.
+    """The feature's values on these rows, checked.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def evaluate(feature: Callable[[Any], Any], table: Any) -> NDArray[np.float64]:
 
 
 def evaluate_all(feature: Callable[[Any], Any], table: Any) -> NDArray[np.float64]:
-    """The same block by block, so that what the function makes on the way stays small.
+    """The same in blocks, so that temporary arrays stay small.
 
     Examples
     --------
@@ -53,9 +53,9 @@ def evaluate_all(feature: Callable[[Any], Any], table: Any) -> NDArray[np.float6
 
 
 class LazyRows(WeightedRows):
-    """Rows whose features are drawn by ``draw(rng)``, which gives a function of rows.
+    """Rows whose features are functions of rows, drawn by ``draw(rng)``.
 
-    The function must give a row the same number whenever it is asked, whichever rows stand beside it.
+    A function must always return the same number for a row, regardless of the other rows.
 
     Examples
     --------
@@ -85,34 +85,34 @@ class LazyRows(WeightedRows):
         self.table = table
 
     def column(self, feature: Any) -> NDArray[np.float64]:
-        """Evaluated on every row."""
+        """The feature's values on every row."""
         return evaluate_all(feature, self.table)
 
     def world(self, arms: int) -> LazyWorld:
-        """A world that is interpreted."""
+        """An interpreted world."""
         return LazyWorld(self)
 
     def stump(self, world: LazyWorld, arm: int) -> Stump:
-        """From the world's list."""
+        """The stump, from the world's list."""
         return world.stumps[arm]
 
     def take(self, count: int) -> NDArray[Any]:
-        """The next so many draws of rows."""
+        """The next ``count`` drawn rows."""
         first = compiled_pass("take_rows")(count, self.weights, self.rng, self.spacings, self.rows, self.cursor)
         return self.rows[first : first + count]
 
 
 class LazyWorld:
-    """Pulls of stumps on lazy features: each looks at a freshly drawn row; see :class:`topalpha.boosting.world`."""
+    """Pulls of stumps on lazy features: each looks at a new row; see :class:`topalpha.boosting.world`."""
 
     def __init__(self, data: LazyRows) -> None:
         self.data = data
         self.stumps: list[Stump] = []
 
     def draw_stump(self) -> Stump:
-        """A feature, and on that the stump that is best for a few fresh rows."""
+        """A feature, and the best stump on it for a few new rows."""
         feature = self.data.draw(self.data.rng)
-        require(callable(feature), "what features draw", "be a function of rows", feature)
+        require(callable(feature), "features", "draw functions of rows", feature)
         rows = self.data.take(FITTED_ROWS)
         values = evaluate(feature, self.data.table[rows])
         order = np.argsort(values, kind="stable")
@@ -120,7 +120,7 @@ class LazyWorld:
         return Stump(feature, *best_stump(values[order].tolist(), classes, [0] * (2 * self.data.kinds)))
 
     def sample_sum(self, mean: float, count: int, rng: Any) -> float:
-        """The sum of ``count`` pulls of the arm that has ``mean`` for a number."""
+        """The sum of ``count`` pulls of arm number ``mean``."""
         arm = int(mean)
         if arm == len(self.stumps):
             self.stumps.append(self.draw_stump())

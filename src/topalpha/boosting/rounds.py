@@ -1,4 +1,4 @@
-"""Rounds of boosting: what each asks for, and what is proved about the stump that it takes."""
+"""Rounds of boosting: the question of each, and the certificate of its stump."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from topalpha.algorithms.field import cc_threshold
 from topalpha.algorithms.field.cc_threshold import ANSWER
 from topalpha.boosting.rows import REMEMBERED, Found, Stump, WeightedRows
 
-# The edge to ask for next. None of this touches what is proved; asking for less, down to .7 of it, or
-# for a little more makes about as much progress a second.
+# The edge to ask for next. None of this affects the proofs; asking for less, down to .7 of it, or for a little more
+# makes about as much progress per second.
 _BEGIN = 0.9  # of the edge of a stump without error
 _MEMORY = 4  # then the mean exact edge of the last four stumps
-_LOWER = 0.7  # after a no, a wrong answer, or a budget that was spent
+_LOWER = 0.7  # after a no, a wrong answer, or a spent budget
 # The first question of a round has this share of delta, the k-th later one 1/(k (k + 1)) of the rest.
 _FIRST_SHARE = 0.75
-# A yes is checked at once, by the pass that AdaBoost makes anyway: its level is a matter of cost alone.
+# A yes is checked at once, by the pass that AdaBoost makes anyway: its level affects the cost only.
 YES_LEVEL = 0.5
 # One look at the evidence takes as long as some tens of pulls.
 _LEAST_BLOCK = 16
-#: Errors and edges up to here are rounding.
+#: Smaller errors and edges are rounding.
 ROUNDING = 1e-12
 # exp of more would overflow.
 _LARGEST_WEIGHT = 700.0
@@ -32,26 +32,26 @@ _LARGEST_WEIGHT = 700.0
 
 @dataclass(frozen=True)
 class RoundCertificate:
-    """What is known about a round, given the rounds before; edges are on the training rows, by their weights then.
+    """The proof of a round, given the rounds before; edges are on the training rows, by their weights at the time.
 
     Attributes
     ----------
     question
         ``edge`` or ``best``.
     asked
-        The edge gamma that was asked for at last; for ``best`` the one that epsilon followed.
+        The last edge gamma that was asked for; for ``best`` the one that epsilon followed.
     proved
         Whether there was an answer before ``max_pulls`` were spent. If not, ``edge_at_least`` and ``within`` are None.
     edge_at_least
-        ``edge``: the stump's edge is at least this. No chance is left in it: it was checked on every row.
+        ``edge``: the stump's edge is at least this. This is certain: it was checked on every row.
     within
         ``best``: the stump's edge is within this of the top ``alpha`` fraction of stumps.
     refuted
-        ``edge``: of each of these edges, that fewer than a fraction ``alpha`` of stumps reach it.
+        ``edge``: edges that fewer than a fraction ``alpha`` of stumps reach.
     alpha, delta
-        As asked for. ``within`` and all of ``refuted`` are true with probability at least 1 - ``delta``.
+        The target. ``within`` and all of ``refuted`` are true with probability at least 1 - ``delta``.
     arms, pulls
-        How many stumps were drawn and how often they were tried on an example.
+        The number of drawn stumps, and of their trials on a row.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class RoundCertificate:
 
     @property
     def statement(self) -> str:
-        """All of it in words."""
+        """All claims in words."""
         top = f"{100.0 * self.alpha:.4g}%"
         sure = f"With probability at least {1.0 - self.delta:.10g},"
         parts = []
@@ -97,7 +97,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Asking:
-    """What every round asks, and AdaBoost's learning rate."""
+    """The question of every round, and AdaBoost's learning rate."""
 
     question: str = "edge"
     alpha: float = 0.05
@@ -107,7 +107,7 @@ class Asking:
     max_pulls: int = 1_000_000
 
     def ask(self, data: WeightedRows, gamma: float, delta: float, pulls: int) -> Found:
-        """Edge: a stump of edge gamma, or of (1 - epsilon) gamma, if there is one. Best: one within epsilon gamma."""
+        """Edge: a stump of edge gamma, or of (1 - epsilon) gamma, if any. Best: a stump within epsilon gamma."""
         epsilon = self.epsilon * gamma
         if self.question == "best":
             return data.search(joint_lucb.design(self.alpha, epsilon, delta), pulls)
@@ -118,7 +118,7 @@ class Asking:
         return data.search(question, pulls)
 
     def least(self, gamma: float) -> float:
-        """The edge that a stump must have to be taken, when gamma was asked for."""
+        """The least edge of an accepted stump, when gamma was asked for."""
         return (1.0 - self.epsilon) * gamma if self.question == "edge" else ROUNDING
 
     def refutes(self, found: Found) -> bool:
@@ -127,7 +127,7 @@ class Asking:
 
 
 def rounds(data: WeightedRows, asking: Asking, number: int) -> Iterator[Round]:
-    """At most so many rounds of AdaBoost (SAMME); fewer where nothing better than guessing is found, or no error left.
+    """At most ``number`` rounds of AdaBoost (SAMME); fewer if no stump beats guessing, or if a stump makes no error.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def rounds(data: WeightedRows, asking: Asking, number: int) -> Iterator[Round]:
             return
         stump, error, certificate = found
         edges.append(best - error)
-        if error == 0.0:  # no row is wrong, however little one may weigh
+        if error == 0.0:  # no row is wrong, not even one of tiny weight
             yield Round(stump, error, 1.0, certificate)
             return
         odds = math.log((1.0 - error) / error) + math.log(data.kinds - 1.0)
@@ -162,10 +162,10 @@ def rounds(data: WeightedRows, asking: Asking, number: int) -> Iterator[Round]:
 
 
 def next_stump(data: WeightedRows, asking: Asking, gamma: float) -> tuple[Stump, float, RoundCertificate] | None:
-    """The stump of this round with its error and its certificate; None if no stump known is better than guessing.
+    """The stump of this round with its error and its certificate; None if no known stump beats guessing.
 
-    Where the pulls are spent, those stumps of all questions that look best are tried on all rows, and the best one is
-    taken: the last question alone may have had next to no pulls left.
+    If the pulls are spent, the stumps of all questions that look best are tried on all rows, and the best one is taken:
+    the last question alone may have had almost no pulls left.
     """
     pulls = arms = 0
     refuted: list[float] = []
@@ -186,9 +186,9 @@ def next_stump(data: WeightedRows, asking: Asking, gamma: float) -> tuple[Stump,
         if pulls >= asking.max_pulls:
             known.sort(key=lambda one: one[0], reverse=True)
             stump = min((one for _, one in known[:REMEMBERED]), key=data.error)
-            error = data.error(stump)  # again, for the rows on which it errs
+            error = data.error(stump)  # again, to mark its errors
             break
-        gamma *= _LOWER  # after a no, and after an answer that was wrong
+        gamma *= _LOWER  # after a no, and after a wrong answer
     if _edge(data, error) <= ROUNDING:
         return None
     certificate = RoundCertificate(

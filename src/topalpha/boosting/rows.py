@@ -20,12 +20,12 @@ from topalpha.rules.weighted_rows import mark_errors, reweigh, take_rows, tally,
 
 #: How many stumps a search remembers, for a round that ends without an answer.
 REMEMBERED = 8
-#: How many freshly drawn rows a stump is fitted to when it is drawn.
+#: How many new rows a stump is fitted to when it is drawn.
 FITTED_ROWS = 128
-# Rows are drawn so many at once at least, and at most; no block of pulls is longer than the least. In between it is
-# this part of all rows: every draw makes a pass over the weights, and every round one over the draws that are left.
+# The fewest and the most rows drawn at once; no block of pulls exceeds the fewest. In between it is this part of all
+# rows: every draw makes a pass over the weights, and every round a pass over the remaining draws.
 _FEWEST, _MOST, _PART = 1 << 13, 1 << 19, 1 / 8
-# Rounds after which weights are made to add up to 1 again; a pass each time would take as long as AdaBoost's own.
+# Rounds between two normalisations of the weights; one every round would take as long as AdaBoost's own pass.
 _RENEW = 8
 _PASSES = {one.__name__: one for one in (mark_errors, reweigh, take_rows, tally, thin_rows)}
 
@@ -45,7 +45,7 @@ def compiled_pass(name: str) -> Any:
 
 
 class Stump(NamedTuple):
-    """Class number ``left`` where the feature is at most ``cut``, class number ``right`` where it is more.
+    """A stump: class ``left`` if the feature is at most ``cut``, else class ``right``.
 
     ``feature`` is a column's number, or a function of rows.
 
@@ -62,10 +62,10 @@ class Stump(NamedTuple):
 
 
 class Found(NamedTuple):
-    """How a search ended: with which stump, whether its stopping rule was met, in which state, and at what cost.
+    """The end of a search: the stump, whether the stopping rule was met, the algorithm's state, and the cost.
 
-    ``known()`` are the stumps that look most like better than guessing, each with its score: how many standard
-    deviations of a guess its mean reward lies above that of guessing. It proves nothing.
+    ``known()`` returns the stumps most likely to beat guessing, each with its score: the distance of its mean reward
+    from that of guessing, in standard deviations of a guess. It proves nothing.
     """
 
     stump: Stump
@@ -77,18 +77,18 @@ class Found(NamedTuple):
 
 
 class WeightedRows(ABC):
-    """Rows with classes 0, ..., ``kinds`` - 1 and weights, which are made to add up to 1.
+    """Rows with classes 0, ..., ``kinds`` - 1 and weights, which are scaled to add up to 1.
 
-    Draws by weight wait in ``rows``, from ``cursor[0]`` on. When the weights change some of them are dropped at random,
-    so that those that stay are draws by the new weights.
+    Draws by weight wait in ``rows``, from ``cursor[0]`` on. When the weights change, some of them are dropped at
+    random, so that the others are draws by the new weights.
     """
 
-    #: What runs a search: compiled, unless the worlds are no parameter tuples.
+    #: The class that runs a search: compiled, unless worlds are not parameter tuples.
     runner: type[Run] = Run
 
     def __init__(self, labels: NDArray[Any], weights: NDArray[np.float64], kinds: int, rng: Generator) -> None:
         self.labels = labels.astype(np.int16 if kinds < 2**15 else np.int64)
-        self.weights = weights / weights.max()  # first, for the sum of huge ones may be infinite
+        self.weights = weights / weights.max()  # first, because the sum of huge weights may be infinite
         self.weights /= self.weights.sum()
         self.kinds = kinds
         self.rng = rng
@@ -102,18 +102,18 @@ class WeightedRows(ABC):
 
     @abstractmethod
     def column(self, feature: Any) -> NDArray[Any]:
-        """A feature of all rows."""
+        """A feature's values on all rows."""
 
     @abstractmethod
     def world(self, arms: int) -> Any:
-        """What answers pulls of so many arms, which are drawn at their first pull."""
+        """A world with this many arms, which are drawn at their first pull."""
 
     @abstractmethod
     def stump(self, world: Any, arm: int) -> Stump:
-        """The stump that is this arm of the world."""
+        """The stump of this arm of the world."""
 
     def search(self, algorithm: Algorithm, most_pulls: int) -> Found:
-        """Run the algorithm on fresh stumps; after so many pulls, and the block that is begun then, it is cut off."""
+        """Run the algorithm on new stumps; it is cut off after ``most_pulls`` and the block that is running then."""
         world = self.world(algorithm.arms)
         run = self.runner(algorithm, world)
         run.add_arms(np.arange(algorithm.arms, dtype=np.float64))
@@ -124,7 +124,7 @@ class WeightedRows(ABC):
         return Found(stump, status == STOPPED, state, history.arms, history.t, partial(self.known, world, history))
 
     def known(self, world: Any, history: History) -> tuple[tuple[float, Stump], ...]:
-        """The stumps that look most like better than guessing, with their scores."""
+        """The stumps most likely to beat guessing, with their scores."""
         pulls, totals = (np.asarray(one[: history.arms], dtype=float) for one in (history.pulls, history.stats[SUM]))
         guess = 1.0 / self.kinds
         scores = (totals - guess * pulls) / np.sqrt(np.maximum(pulls, 1.0) * guess * (1.0 - guess))
@@ -132,21 +132,21 @@ class WeightedRows(ABC):
         return tuple((float(scores[arm]), self.stump(world, int(arm))) for arm in best if pulls[arm] > 0.0)
 
     def error(self, stump: Stump) -> float:
-        """The weight of the rows on which the stump errs; remembers which these are."""
+        """The weight of the rows that the stump classifies wrongly; also marks these rows."""
         column = self.column(stump.feature)
         compiled_pass("mark_errors")(column, self.labels, self.weights, *stump[1:], self.wrong)
         self.marked = float(self.wrong.sum())
         return self.marked
 
     def boost(self, estimator_weight: float) -> None:
-        """AdaBoost's weights after a stump of this weight, the last one whose error was asked for."""
+        """Apply AdaBoost's update for a stump of this weight, the last one whose error was computed."""
         growth = math.exp(estimator_weight)
         whole = (1.0 - self.marked) + self.marked * growth
         compiled_pass("reweigh")(self.weights, self.wrong, 1.0 / whole, growth / whole)
         self.boosts += 1
         if self.boosts % _RENEW == 0:
-            self.weights /= self.weights.sum()  # but for rounding it is 1
-        # No search has looked at the draws that are left: they are independent of the stump, and so of the new weights.
+            self.weights /= self.weights.sum()  # 1 up to rounding
+        # No search has seen the remaining draws: they are independent of the stump, and so of the new weights.
         self.cursor[0] = compiled_pass("thin_rows")(self.rows, self.cursor[0], self.wrong, 1.0 / growth, self.rng)
 
 
@@ -171,7 +171,7 @@ class ColumnRows(WeightedRows):
         self.columns = columns
 
     def column(self, feature: Any) -> NDArray[Any]:
-        """A row of ``columns``."""
+        """The row of ``columns`` with this number."""
         column: NDArray[Any] = self.columns[feature]
         return column
 
@@ -194,5 +194,5 @@ class ColumnRows(WeightedRows):
         )
 
     def stump(self, world: StumpWorld, arm: int) -> Stump:
-        """From the world's tables."""
+        """The stump, from the world's tables."""
         return Stump(int(world.features[arm]), float(world.cuts[arm]), int(world.left[arm]), int(world.right[arm]))

@@ -1,4 +1,4 @@
-"""Stumps as arms of a compiled world: where arms come from, and what answers a pull."""
+"""Stumps as arms of a compiled world."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from topalpha.rules.weighted_rows import best_stump, sort_values, take_rows
 
 
 class StumpWorld(NamedTuple):
-    """Pulls of stumps on weighted rows: the reward is 1 where the stump classifies a freshly drawn row rightly.
+    """Pulls of stumps on weighted rows: the reward is 1 if the stump classifies a new row correctly.
 
-    Rows are drawn by weight, many at once, into ``rows``; ``cursor[0]`` is the next one, and every pull of any arm, and
-    every fit of a fresh arm, uses up as many as it looks at. To the engine an arm's mean is its number j: it says class
-    ``left[j]`` where feature ``features[j]`` is at most ``cuts[j]``, and class ``right[j]`` where it is more. It is
-    drawn at its first pull: a feature at random, and on that the stump that is best for a few fresh rows.
+    Rows are drawn by weight, many at once, into ``rows``; ``cursor[0]`` is the next one. Every pull and every fit of a
+    new arm uses up the rows that it looks at. To the engine an arm's mean is its number j: the stump says class
+    ``left[j]`` if feature ``features[j]`` is at most ``cuts[j]``, else class ``right[j]``. It is drawn at its first
+    pull: a random feature, and the best stump on it for a few new rows.
 
     Parameters
     ----------
     columns, labels, weights
         The data: ``columns[f, i]`` is feature f of row i. Weights add up to 1.
     rows, spacings, cursor
-        Rows drawn, room to draw them in, and the next one.
+        Drawn rows, working memory for drawing, and the position of the next row.
     features, cuts, left, right
-        The arms; a feature of -1 is one that is not drawn yet.
+        The arms; a feature of -1 marks an arm that is not drawn yet.
     values, classes, counts
-        Room to fit a stump in: one entry a row, and two for each class.
+        Working memory to fit a stump: one entry per row, and two per class.
     """
 
     columns: Any
@@ -42,10 +42,10 @@ class StumpWorld(NamedTuple):
     counts: Any
 
     def draw_stump(self, arm: int, rng: Any) -> None:
-        """Draw the arm: a feature, and the best stump on a few rows."""
+        """Draw the arm: a feature, and the best stump for a few rows."""
         feature = int(rng.random() * len(self.columns))
         first = take_rows(len(self.values), self.weights, rng, self.spacings, self.rows, self.cursor)
-        for place in range(len(self.values)):  # all reads from memory first: none waits for another
+        for place in range(len(self.values)):  # read everything first: no read waits for another
             row = self.rows[first + place]
             self.values[place] = self.columns[feature, row]
             self.classes[place] = self.labels[row]
@@ -54,7 +54,7 @@ class StumpWorld(NamedTuple):
         self.features[arm] = feature
 
     def sample_sum(self, mean: float, count: int, rng: Any) -> float:
-        """The sum of ``count`` pulls; ``count`` must not exceed the number of rows that are drawn at once."""
+        """The sum of ``count`` pulls; ``count`` must not exceed the number of rows drawn at once."""
         arm = int(mean)
         if self.features[arm] < 0:
             self.draw_stump(arm, rng)

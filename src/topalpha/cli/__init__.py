@@ -35,10 +35,10 @@ __all__ = ["main"]
 @click.version_option(__version__, message="topalpha %(version)s")
 @click.pass_context
 def main(context: click.Context) -> None:
-    """A near-best arm out of an endless pool, with a proof.
+    """Find a near-best candidate in an endless pool, with a proof.
 
-    Finds an arm whose mean is within epsilon of the top-alpha fraction of an unknown reservoir, with probability at
-    least 1 - delta. `topalpha demo` shows one search; `topalpha list` says what there is.
+    The mean of the candidate (arm) is within epsilon of the top alpha fraction of an unknown pool (reservoir), with
+    probability at least 1 - delta. `topalpha demo` shows one search; `topalpha list` lists algorithms and families.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

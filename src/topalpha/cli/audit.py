@@ -1,4 +1,4 @@
-"""``topalpha audit``: the guarantees put to the test, with controls that must fail."""
+"""``topalpha audit``: statistical tests of the guarantees, with controls that must fail."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from topalpha.research.audit import Equality, Judgement
     from topalpha.research.audit.survival import Survival
 
-# How often a search is killed, for each way to evaluate pulls.
+# How many times a search is killed, for each way to evaluate pulls.
 _KILLS, _MORE_KILLS = 3, 25
 
 
@@ -29,11 +29,11 @@ _KILLS, _MORE_KILLS = 3, 25
 def audit(full: bool, runs: int, seed: int, workers: int | None, json_target: str | None) -> int:
     """Check on hard reservoirs that every guaranteed algorithm errs with probability at most delta.
 
-    Also on finite lists and test sets, for rewards of small or unknown variance, for what is claimed before the stop,
-    and with pulls side by side whose duration depends on their outcome. Each verdict is an exact binomial test.
-    Algorithms made wrong on purpose, and conditions that a proof excludes, are among those tested, and must be found
-    out. Then compiled and interpreted runs are compared, bit by bit, for every algorithm and family, and searches are
-    killed at random moments and resumed. The exit code is 1 if anything is not as it should be.
+    It covers finite lists and test sets, rewards of small or unknown variance, claims before the stop, and parallel
+    pulls (evaluations) whose duration depends on their outcome. Each verdict is an exact binomial test. Controls are
+    algorithms made wrong on purpose, and conditions that a proof excludes: the audit must detect each of them. Then
+    compiled and interpreted runs are compared, bit by bit, for every algorithm and family, and searches are killed at
+    random moments and resumed. The exit code is 1 if any check fails.
     """
     with delivery(json_target) as deliver:
         from topalpha.research.audit import FALSE_ALARM, cells, controls, equality, judge
@@ -81,7 +81,7 @@ def show(
     false_alarm: float,
     passed: bool,
 ) -> None:
-    """Two tables and the conclusion."""
+    """Print two tables and the conclusion."""
     from rich.markup import escape
 
     guaranteed = [one for one in judgements if not one.cell.control]
@@ -89,7 +89,7 @@ def show(
     page = console(*tables)
     page.print("[bold]Is the error compatible with delta?[/bold]")
     page.print(tables[0])
-    page.print("[bold]Controls: wrong on purpose, to be found out[/bold]")
+    page.print("[bold]Controls: wrong on purpose, to be detected[/bold]")
     page.print(tables[1])
     different = [one for one in equalities if not one.identical]
     page.print(f"Compiled and interpreted runs: {len(equalities) - len(different)} of {len(equalities)} bit-identical.")
@@ -107,7 +107,7 @@ def show(
         f"A sound algorithm is called NOT compatible with probability at most {false_alarm:g} per line, "
         f"{false_alarm * len(guaranteed):.2g} in the whole audit."
     )
-    page.print("[green]All as it should be.[/green]" if passed else "[bold red]NOT all as it should be.[/bold red]")
+    page.print("[green]All checks passed.[/green]" if passed else "[bold red]NOT all checks passed.[/bold red]")
 
 
 def _table(judgements: list[Judgement]) -> Table:

@@ -1,4 +1,4 @@
-"""``topalpha bounds``: what theory says of a reservoir and a target, before anything is spent."""
+"""``topalpha bounds``: the theory's bounds for a reservoir and a target."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from topalpha.reservoirs import Reservoir
     from topalpha.theory import Bound
 
-#: What each calculator is, in the order in which they are shown.
+#: Descriptions of the calculators, in the order of the output.
 TITLES = {
     "lower_bound": "Theorem 1: expected pulls of any (α, δ)-correct algorithm, at least",
     "relaxed_lower_bound": "the same for (α, ε, δ)-correct ones, corrected",
@@ -43,9 +43,9 @@ def bounds(
     gamma: float,
     json_target: str | None,
 ) -> None:
-    """Compute every bound of the theory: numbers of arms, lower bounds, the complexity and upper bounds.
+    """Compute every bound of the theory: numbers of arms (candidates), lower bounds, the complexity and upper bounds.
 
-    Where a theorem does not apply the reason is given; a number beside it is arithmetic, not a bound.
+    Where a theorem does not apply, the reason is given; the number beside it is arithmetic, not a bound.
 
     Example: topalpha bounds --reservoir "beta(1,1)" --at-most 0.95 --alpha 0.05 --epsilon 0.05 --delta 0.05
     """
@@ -64,7 +64,7 @@ def bounds(
 def calculate(
     law: Reservoir, alpha: float, epsilon: float, delta: float, family: RewardFamily, gamma: float = 1.1
 ) -> dict[str, Any]:
-    """Everything that the theory calculators say.
+    """The results of all theory calculators.
 
     Examples
     --------
@@ -78,9 +78,9 @@ def calculate(
     from topalpha.algorithms import PRINCIPAL, design
     from topalpha.families import describe
 
-    drawn = {one.name: design(one.name, alpha, epsilon, delta, family).arms for one in PRINCIPAL}  # or refused here
+    drawn = {one.name: design(one.name, alpha, epsilon, delta, family).arms for one in PRINCIPAL}  # checks the target
     target = (law, alpha, epsilon, delta, family)
-    k1 = 2.0 * (1.0 + 1.0 / (gamma - 1.0)) if gamma > 1.0 else 1.0  # errata E1; a gamma of 1 or less is refused below
+    k1 = 2.0 * (1.0 + 1.0 / (gamma - 1.0)) if gamma > 1.0 else 1.0  # errata E1; upper_bound refuses the others
     by_name: dict[str, Bound] = {
         "lower_bound": theory.lower_bound(law, alpha, delta, family, arithmetic=True),
         "relaxed_lower_bound": theory.relaxed_lower_bound(*target, arithmetic=True),
@@ -123,7 +123,7 @@ def calculate(
 
 
 def show(found: dict[str, Any]) -> None:
-    """A readable summary."""
+    """Print a readable summary."""
     from rich.table import Table
 
     page = console()

@@ -1,4 +1,4 @@
-"""Finding a person's own functions: ``MODULE:FUNCTION`` or ``FILE.py:FUNCTION``."""
+"""Finding the user's functions: ``MODULE:FUNCTION`` or ``FILE.py:FUNCTION``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHAPE = "be written MODULE:FUNCTION or FILE.py:FUNCTION"
 
 
 def locate(text: str, name: str = "function") -> Any:
-    """What the text names; the current folder is searched for modules first, as ``python -m`` does.
+    """The object that the text names; modules are looked up in the current folder first, as by ``python -m``.
 
     Examples
     --------
@@ -28,18 +28,18 @@ def locate(text: str, name: str = "function") -> Any:
     2.0
     >>> locate("math:root")
     Traceback (most recent call last):
-    ValueError: function must be one that 'math' has, got 'root'
+    ValueError: function must be defined in 'math', got 'root'
     """
     module, attribute = split(text, name)
     found: Any = load(module, name)
     for part in attribute.split("."):
-        require(hasattr(found, part), name, f"be one that {module!r} has", attribute)
+        require(hasattr(found, part), name, f"be defined in {module!r}", attribute)
         found = getattr(found, part)
     return found
 
 
 def split(text: str, name: str = "function") -> tuple[str, str]:
-    """The module, or the file, and the name in it.
+    """The module or file, and the name in it.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def split(text: str, name: str = "function") -> tuple[str, str]:
 
 
 def sibling(text: str, attribute: str) -> str:
-    """The same module, another name in it.
+    """The same module with another name in it.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def sibling(text: str, attribute: str) -> str:
 
 
 def whereabouts(module: str) -> str:
-    """Which file :func:`load` would run for this module, found without running anything.
+    """The file that :func:`load` would run for this module, found without running anything.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def whereabouts(module: str) -> str:
             return "nowhere that can be found"
         try:
             path = list(spec.submodule_search_locations or ())
-        except (KeyError, AttributeError):  # folders within folders without code of their own, not imported yet
+        except (KeyError, AttributeError):  # nested namespace packages, not imported yet
             return f"a folder {parts[end - 1]!r}"
     assert spec is not None
     if spec.has_location and spec.origin is not None:
@@ -91,7 +91,7 @@ def whereabouts(module: str) -> str:
 
 
 def _spec(module: str, path: list[str] | None) -> ModuleSpec | None:
-    """What an import would find. ``importlib.util.find_spec`` would import the packages that the module is in."""
+    """The spec that an import would find; ``importlib.util.find_spec`` would import the parent packages."""
     if module in sys.modules and sys.modules[module].__spec__ is not None:
         return sys.modules[module].__spec__
     first = [] if path is not None else [str(Path.cwd())]
@@ -104,7 +104,7 @@ def _spec(module: str, path: list[str] | None) -> ModuleSpec | None:
 
 
 def load(module: str, name: str) -> ModuleType:
-    """The module of this name, or in this file; one that does not import is refused, with its own error and line."""
+    """The module of this name or file; an import that fails raises one sentence with the error and its line."""
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     if not module.endswith(".py"):
@@ -112,32 +112,32 @@ def load(module: str, name: str) -> ModuleType:
             return importlib.import_module(module)
     path = Path(module)
     require(os.path.isfile(path), name, "be in a file that exists", module)
-    # Under its plain name, and from its own folder, so that worker processes find the same module.
+    # Imported under its plain name, from its own folder, so that worker processes find the same module.
     folder = os.path.dirname(os.path.realpath(path))
     if folder not in sys.path:
         sys.path.insert(0, folder)
     with _importing(module, name):
         found = importlib.import_module(path.stem)
     same = getattr(found, "__file__", None) is not None and os.path.samefile(str(found.__file__), path)
-    require(same, name, f"be in a file that has a name of its own; there is another module {path.stem!r}", module)
+    require(same, name, f"be in a file whose name no other module has; there is another {path.stem!r}", module)
     return found
 
 
 @contextmanager
 def _importing(module: str, name: str) -> Iterator[None]:
-    """Say in one sentence what goes wrong inside a module that is imported, and where."""
+    """Turn an error inside an imported module into one sentence that says where it happened."""
     try:
         yield
     except ModuleNotFoundError as error:
         if error.name is None or not (module == error.name or module.startswith(error.name + ".")):
             raise ValueError(_failure(module, name, error)) from error
         raise ValueError(f"{name} must be in a module that can be imported, got {module!r}") from None
-    except (Exception, SystemExit) as error:  # a module may raise anything, and some end the program
+    except (Exception, SystemExit) as error:  # a module may raise anything, or exit
         raise ValueError(_failure(module, name, error)) from error
 
 
 def _failure(module: str, name: str, error: BaseException) -> str:
-    """What the module raised, with the last line of it that ran."""
+    """The module's error, with the last line of the module that ran."""
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if not _internal(frame.filename)]
     if isinstance(error, SyntaxError) and error.filename:
         place = f", line {error.lineno} of {error.filename}"
@@ -150,5 +150,5 @@ def _failure(module: str, name: str, error: BaseException) -> str:
 
 
 def _internal(filename: str) -> bool:
-    """Whether this is the machinery of imports, or this file."""
+    """Whether this file belongs to the import machinery, or is this module."""
     return filename.startswith("<frozen ") or filename in (__file__, importlib.__file__)

@@ -1,4 +1,4 @@
-"""``topalpha compare``: algorithms side by side, with the lower bounds beside them."""
+"""``topalpha compare``: a comparison of algorithms, with lower bounds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from topalpha.storage.outputs import draft_of, writable
 if TYPE_CHECKING:
     from topalpha.research.comparison import Case, Comparison, Contender
 
-#: The tables in the folder.
+#: The tables in the output folder.
 TABLES = ("table.csv", "table.json")
 
 
@@ -29,20 +29,20 @@ TABLES = ("table.csv", "table.json")
     *("--algorithm", "algorithms"),
     multiple=True,
     metavar="NAME[:OPTION=VALUE,...]",
-    help="An algorithm, perhaps with options; may be repeated. All that need no budget unless given.",
+    help="An algorithm, perhaps with options; may be repeated. Default: all that need no budget.",
 )
 @click.option("--reservoir", "reservoirs", multiple=True, help="Law of the arms' means; may be repeated.")
 @click.option("--alpha", "alphas", type=inputs.FRACTION, multiple=True, default=(0.05,), help="May be repeated.")
 @click.option("--epsilon", "epsilons", type=inputs.POSITIVE, multiple=True, default=(0.05,), help="May be repeated.")
 @click.option("--delta", "deltas", type=inputs.FRACTION, multiple=True, default=(0.05,), help="May be repeated.")
-@click.option("--budget", "budgets", type=inputs.COUNT, multiple=True, help="Pulls of those that need to be told.")
+@click.option("--budget", "budgets", type=inputs.COUNT, multiple=True, help="Pulls for algorithms that need a budget.")
 @click.option("--family", default="bernoulli", show_default=True, help="Rewards, such as gaussian(sigma=0.5).")
 @click.option("--config", type=click.Path(), help="Take all of the above, runs and seed from a file or a folder.")
-@click.option("--limit", type=inputs.COUNT, help="Cut a run off after so many pulls.  [default: 100,000,000]")
+@click.option("--limit", type=inputs.COUNT, help="Cut a run off after this many pulls.  [default: 100,000,000]")
 @inputs.runs_option(100)
 @inputs.seed_option
 @inputs.workers_option
-@click.option("--output", type=click.Path(), help="A folder for cells, tables and figures; run again to go on.")
+@click.option("--output", type=click.Path(), help="A folder for cells, tables and figures; run again to continue.")
 @click.option("--figures/--no-figures", default=True, show_default=True, help="Draw pictures into that folder.")
 @inputs.json_option
 def compare(
@@ -62,10 +62,9 @@ def compare(
     figures: bool,
     json_target: str | None,
 ) -> None:
-    """Compare algorithms over reservoirs and targets: pulls, errors, regret, time, and lower bounds.
+    """Compare algorithms over reservoirs and targets: pulls (evaluations), errors, regret, time, and lower bounds.
 
-    Every reservoir is combined with every alpha, epsilon and delta. With --output each cell is written down when it is
-    done; the same command goes on where it was.
+    Every reservoir is combined with every alpha, epsilon and delta. With --output a repeated command continues.
 
     Example: topalpha compare --algorithm joint-lucb --algorithm cc-lucb --reservoir "beta(1,2)" --delta .1 --delta .01
     """
@@ -98,7 +97,7 @@ def compare(
 
 
 def _check_alone() -> None:
-    """Refuse what a configuration would silently overrule."""
+    """Refuse options that the configuration would silently override."""
     context = click.get_current_context()
     for name in (
         "algorithms",
@@ -113,11 +112,11 @@ def _check_alone() -> None:
         "seed",
     ):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise Refused(f"config must stand alone: it has its own {name}, got both")
+            raise Refused(f"config must be given alone, because it sets {name}, got both")
 
 
 def contenders(texts: Sequence[str], budgets: Sequence[int], family: str = "bernoulli") -> tuple[Contender, ...]:
-    """The algorithms that are meant; where none is named, all that can run.
+    """The named algorithms; without names, all that can run.
 
     Examples
     --------
@@ -141,13 +140,13 @@ def contenders(texts: Sequence[str], budgets: Sequence[int], family: str = "bern
 
 
 def _kept(folder: Path, figures: bool) -> list[Path]:
-    """All files that will be written there; refused now, and not after the work, if one of them cannot be."""
+    """All files that the command will write; raise now, before the work, if one of them cannot be written."""
     from topalpha.research.comparison.curves import FILES
     from topalpha.research.comparison.finished_cells import CELLS, CONFIGURATION
 
     files = [folder / name for name in (CONFIGURATION, CELLS, *TABLES, *(FILES if figures else ()))]
     with refusals():
-        if os.path.isdir(folder):  # else there is nothing yet that could be in the way
+        if os.path.isdir(folder):  # a new folder holds nothing that could be in the way
             for file in files:
                 writable("output", file)
     return files
@@ -173,7 +172,7 @@ def _by_case(rows: Sequence[dict[str, Any]]) -> dict[Case, list[Any]]:
 
 
 def write(rows: Sequence[dict[str, Any]], folder: Path, figures: bool) -> None:
-    """Tables and pictures, beside the cells."""
+    """Write tables and pictures beside the cells."""
     with refusals():
         try:
             _write(rows, folder, figures)
@@ -194,7 +193,7 @@ def _write(rows: Sequence[dict[str, Any]], folder: Path, figures: bool) -> None:
 
 
 def show(case: Case, rows: Sequence[dict[str, Any]], family: str) -> None:
-    """A readable table of one case, the cheapest first, with what nobody can go below."""
+    """Print a table of one case, the cheapest algorithm first, and the lower bounds."""
     from rich.table import Table
 
     from topalpha.research.comparison.cells import MEASURED

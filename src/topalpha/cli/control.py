@@ -1,4 +1,4 @@
-"""``topalpha control``: tell a running search to pause, to go on or to end."""
+"""``topalpha control``: pause, continue or stop a running search."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from topalpha.storage import ACTIONS
 from topalpha.storage.plain_text import plain
 
 _DONE = {
-    "pause": "starts no new pulls until it is told to continue",
+    "pause": "starts no new evaluations until it is told to continue",
     "continue": "goes on",
-    "stop": "ends after the pulls in flight, with what is proved",
+    "stop": "ends after the evaluations in flight, with the proved result",
 }
 
 
@@ -21,9 +21,9 @@ _DONE = {
 @click.argument("action", type=click.Choice(ACTIONS))
 @name_option
 def control(file: str, action: str, name: str | None) -> None:
-    """Tell the search that runs in FILE to pause, to continue, or to stop and say what is proved.
+    """Tell the running search in FILE to pause, to continue, or to stop with the proved result so far.
 
-    It obeys within a second; where pulls run one by one, as soon as the present one is over.
+    It obeys within a second, or when its current evaluation ends if evaluations run one by one.
     """
     from topalpha.storage import control as tell
 

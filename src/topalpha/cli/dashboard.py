@@ -16,23 +16,23 @@ from topalpha.cli.program import Refused, refusals
 if TYPE_CHECKING:
     from topalpha.dashboard.access import Access
 
-#: What the extra installs, as Python calls it.
+#: Import names of the packages of the extra.
 NEEDED = ("anyio", "h11", "jinja2", "plotly", "starlette", "uvicorn")
 
 
 @click.command()
 @click.argument("file")
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address to serve at; others than loopback need the token."
+    "--host", default="127.0.0.1", show_default=True, help="Address to serve at; all but loopback need the token."
 )
-@click.option("--port", type=PORT, default=8765, show_default=True, help="Port to serve at; 0 for any that is free.")
-@click.option("--token", envvar="TOPALPHA_TOKEN", help="Who holds it may control searches; a new one unless given.")
+@click.option("--port", type=PORT, default=8765, show_default=True, help="Port to serve at; 0 for any free port.")
+@click.option("--token", envvar="TOPALPHA_TOKEN", help="Lets its holder control searches; a new one unless given.")
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
 def dashboard(file: str, host: str, port: int, token: str | None, no_open: bool) -> int:
-    """Show the searches in FILE on a page that follows them, until Ctrl-C; FILE may be yet to come.
+    """Show the searches in FILE on a live page, until Ctrl-C; FILE need not exist yet.
 
-    The first line printed is the address of the page. Whoever has the token in it can pause and stop searches; a token
-    that was given is not printed: add /?token= and the token to the address, once.
+    The first line printed is the address of the page. Its token lets you pause and stop searches. A token given by you
+    is not printed: add /?token= and the token to the address, once.
     """
     with refusals():
         try:
@@ -43,7 +43,7 @@ def dashboard(file: str, host: str, port: int, token: str | None, no_open: bool)
             raise _lacking(error) from None
 
         def announce(access: Access) -> None:
-            # A token that the user chose is known to the user; one that was made here is not.
+            # The user knows a token of their own, but not one that was made here.
             first, *others = addresses(access, shown=token is None)
             click.echo(first)
             for other in others:
@@ -52,7 +52,7 @@ def dashboard(file: str, host: str, port: int, token: str | None, no_open: bool)
                 click.echo("For the buttons open it once with ?token= and the token that you gave.", err=True)
             click.echo("Ctrl-C ends it; searches go on.", err=True)
             if not no_open:
-                # Others on the machine can see what a browser is started with: it is good for one visit.
+                # Other users of the machine can see the browser's arguments: the ticket is good for one visit.
                 _open(addresses(replace(access, token=access.ticket.issue()), shown=True)[0])
 
         try:
@@ -60,7 +60,7 @@ def dashboard(file: str, host: str, port: int, token: str | None, no_open: bool)
         except ModuleNotFoundError as error:
             raise _lacking(error) from None
         except KeyboardInterrupt:
-            pass  # the way to end it
+            pass  # the usual end
     return 0
 
 
@@ -69,7 +69,7 @@ def _lacking(error: ModuleNotFoundError) -> Refused:
 
 
 def _open(address: str) -> None:
-    """Open a browser, where there is a screen: one that runs in the terminal would be in the way."""
+    """Open a browser if there is a screen: a browser in the terminal would be in the way."""
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return
     import webbrowser

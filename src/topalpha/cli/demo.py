@@ -1,4 +1,4 @@
-"""``topalpha demo``: the main job, once, where everybody can see it."""
+"""``topalpha demo``: one search, explained step by step."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from topalpha.ask_tell import Pull, Search
     from topalpha.rules.protocol import Algorithm
 
-#: The pool, which the search does not know: success rates of candidates, few of them good.
+#: The pool, unknown to the search: success rates of candidates, few of them good.
 RESERVOIR, AT_MOST = "beta(1,2)", 0.95
 ALPHA, EPSILON, DELTA = 0.05, 0.05, 0.05
 
-#: What the paper's algorithm is asked on the same pool.
+#: The paper's algorithm, run on the same pool for comparison.
 PAPER, PAPER_RUNS = "kl-lucb", 10
 
-# Where these algorithms keep their running upper bounds, among the columns of statistics.
+# The column of statistics in which an algorithm keeps its running upper bounds.
 _UPPER_COLUMNS = {"joint-lucb": 1, "cc-lucb": 1}
-# On a terminal the search is slowed down for this many seconds, so that it can be followed: a frame every few trials,
-# and a pause after it. What is left after that is shown in larger steps, without pauses.
+# On a terminal the first seconds of the search are slowed down, so that one can follow it: a frame every few trials,
+# with a pause after it. The rest is shown in larger steps, without pauses.
 _SLOW_SECONDS, _SLOW_STEP, _PAUSE = 4.0, 8, 0.03
 _FAST_STEP = 64
 
@@ -41,7 +41,7 @@ _FAST_STEP = 64
 @inputs.seed_option
 @inputs.json_option
 def demo(algorithm: str, seed: int, json_target: str | None) -> None:
-    """Search an endless pool of candidates for a near-best one, and say what was found and what was proved."""
+    """Search an endless pool of candidates for a near-best one, and report the candidate and the proof."""
     family = inputs.family_of("bernoulli")
     designed, _ = inputs.design_of(algorithm, ALPHA, EPSILON, DELTA, family, ())
     paper, _ = inputs.design_of(PAPER, ALPHA, EPSILON, DELTA, family, ())
@@ -119,7 +119,7 @@ def _conclude(results: dict[str, Any]) -> None:
 
 @contextmanager
 def _watching(algorithm: Algorithm, live: bool) -> Iterator[Callable[[Search, Pull, float], None] | None]:
-    """What shows a search: a live view on a terminal, nothing elsewhere."""
+    """A callback that shows a search in a live view, or None without a terminal."""
     if not live:
         yield None
         return
@@ -166,7 +166,7 @@ def _view(algorithm: Algorithm, search: Search) -> Table:
 def challengers(search: Search) -> int | None:
     """How many candidates could still be better than the leader by more than epsilon, by their running upper bounds.
 
-    None for an algorithm that keeps no running upper bounds.
+    None for an algorithm without running upper bounds.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""``topalpha figure``: a picture of a search in a file, or one that is still being written."""
+"""``topalpha figure``: a picture of a search in a file, also while it is written."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 from topalpha.cli.records import composed, name_option
 
-#: The names of :data:`topalpha.figures.KINDS`, which would load NumPy before a command runs.
+#: The keys of :data:`topalpha.figures.KINDS`, repeated because importing them would load NumPy.
 KINDS = ("race", "intervals", "pulls", "claims")
 
 
@@ -14,12 +14,12 @@ KINDS = ("race", "intervals", "pulls", "claims")
 @click.argument("file")
 @name_option
 @click.option("--kind", type=click.Choice(KINDS), default="race", show_default=True, help="Which picture.")
-@click.option("-o", "--output", required=True, metavar="PICTURE", help="Where to: a .png, .svg or .pdf file.")
+@click.option("-o", "--output", required=True, metavar="PICTURE", help="The .png, .svg or .pdf file to write.")
 def figure(file: str, name: str | None, kind: str, output: str) -> int:
-    """Draw the search in FILE: its race, its intervals, its pulls or the claims it has proved. Works while it runs.
+    """Draw the search in FILE: its race, its intervals, its evaluations (pulls) or its claims. Works while it runs.
 
-    All is computed again from the recorded pulls; a certificate that they do not bear out is refused. Needs matplotlib:
-    pip install 'topalpha[plot]'.
+    All figures are computed again from the recorded evaluations; a certificate that disagrees with them is refused.
+    Needs matplotlib: pip install 'topalpha[plot]'.
 
     Example: topalpha figure search.db --kind race -o race.png
     """

@@ -1,4 +1,4 @@
-"""What commands share on the way in: checked numbers, the target, the law, the algorithm and its options."""
+"""Input shared by the commands: checked numbers, the target, the law, the algorithm and its options."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 
     ParameterType = click.ParamType[Any]
 else:
-    ParameterType = click.ParamType  # generic in newer versions only
+    ParameterType = click.ParamType  # generic only in newer versions
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 class Checked(ParameterType):
-    """A parameter that one of the checks of :mod:`topalpha.validate` reads, with its own sentence on failure."""
+    """A parameter read by a check of :mod:`topalpha.validate`, with its message on failure."""
 
     def __init__(self, name: str, check: Callable[[str, Any], Any]) -> None:
         self.name = name
         self.check = check
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The value that the text stands for."""
+        """The value of the text."""
         with refusals():
             return self.check((param.name if param is not None else None) or self.name, value)
 
@@ -71,18 +71,18 @@ COUNT = Checked("count", lambda name, text: _count(name, text, 1))
 RUNS = Checked("count", lambda name, text: _count(name, text, 1, MOST_RUNS))
 WORKERS = Checked("count", lambda name, text: _count(name, text, 1, MOST_WORKERS))
 WIDTH = Checked("count", lambda name, text: _count(name, text, 1, MOST_WIDTH))
-# Some commands count on from there.
+# Some commands count up from the seed.
 SEED = Checked("seed", lambda name, text: _count(name, text, 0, LARGEST_SEED // 2))
 PORT = Checked("port", lambda name, text: _count(name, text, 0, 65535))
 
 
 class AlgorithmName(ParameterType):
-    """The name of a registered algorithm; checked when the command runs, because the registry costs time to import."""
+    """The name of a registered algorithm; checked when the command runs, because importing the registry is slow."""
 
     name = "name"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Names that start like this."""
+        """The names that start with this text."""
         from topalpha.algorithms import ALGORITHMS
 
         return [CompletionItem(one.name) for one in ALGORITHMS if one.name.startswith(incomplete)]
@@ -98,16 +98,16 @@ def _together(*options: Callable[[Any], Any]) -> Callable[[Decorated], Decorated
 
 
 target_options = _together(
-    click.option("--alpha", type=FRACTION, default=0.05, show_default=True, help="Which top fraction to aim at."),
-    click.option("--epsilon", type=POSITIVE, default=0.05, show_default=True, help="How far below it is still right."),
+    click.option("--alpha", type=FRACTION, default=0.05, show_default=True, help="The top fraction to aim at."),
+    click.option("--epsilon", type=POSITIVE, default=0.05, show_default=True, help="The allowed distance below it."),
     click.option("--delta", type=FRACTION, default=0.05, show_default=True, help="Allowed probability of an error."),
 )
 
 law_options = _together(
     click.option("--family", default="bernoulli", show_default=True, help="Rewards, such as gaussian(sigma=0.5)."),
-    click.option("--reservoir", required=True, help="Law of the arms' means, such as beta(1,2); see `topalpha list`."),
-    click.option("--at-most", type=NUMBER, help="Condition the reservoir on means of at most this."),
-    click.option("--clip", type=NUMBER, help="Replace higher means by this one."),
+    click.option("--reservoir", required=True, help="Law of the means, such as beta(1,2); see `topalpha list`."),
+    click.option("--at-most", type=NUMBER, help="Condition the reservoir on means of at most this value."),
+    click.option("--clip", type=NUMBER, help="Replace higher means by this value."),
 )
 
 option_option = click.option(
@@ -119,18 +119,18 @@ option_option = click.option(
 )
 
 json_option = click.option(
-    "--json", "json_target", metavar="FILE", help="Write the results as JSON to this file, or to stdout for -."
+    "--json", "json_target", metavar="FILE", help="Write the results as JSON to this file, or to stdout if -."
 )
 
 workers_option = click.option(
     "--workers", type=WORKERS, help="Threads; all cores unless given. Results do not depend on it."
 )
 
-seed_option = click.option("--seed", type=SEED, default=0, show_default=True, help="Of all random choices.")
+seed_option = click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of all random choices.")
 
 
 def needs(option: str, other: str, holds: bool) -> None:
-    """Refuse an option that was given and would be ignored, for want of another.
+    """Refuse an option that was given and would be ignored without another one.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def needs(option: str, other: str, holds: bool) -> None:
 
 
 def runs_option(default: int) -> Callable[[Decorated], Decorated]:
-    """The option that says how many runs."""
+    """The option for the number of runs."""
     return click.option("--runs", type=RUNS, default=default, show_default=True, help="Independent runs.")
 
 
@@ -176,7 +176,7 @@ def reservoir_of(text: str, at_most: float | None, clip: float | None, family: R
     'conditioned(beta(1,2),0.95)'
     >>> reservoir_of("uniform(0,2)", None, None, family_of("bernoulli"))
     Traceback (most recent call last):
-    topalpha.cli.program.Refused: reservoir must have means between 0 and 1, those of bernoulli, got 'uniform(0,2)'
+    topalpha.cli.program.Refused: reservoir must have means between 0 and 1 for bernoulli, got 'uniform(0,2)'
     """
     from topalpha.reservoirs import parse
     from topalpha.simulation import check_means
@@ -196,10 +196,9 @@ def design_of(
     options: Sequence[str],
     law: Reservoir | None = None,
 ) -> tuple[Algorithm, dict[str, Any]]:
-    """The algorithm for this target, and its options as they were read.
+    """The algorithm for this target, and the options that it was designed with.
 
-    What the algorithm must know about the reservoir, and was not told, comes from the reservoir itself, if that is
-    given.
+    Knowledge about the reservoir that the algorithm needs and ``options`` leave out comes from ``law``, if given.
 
     Examples
     --------
@@ -217,7 +216,7 @@ def design_of(
 
 
 def settable(one: Entry) -> dict[str, Any]:
-    """The options of an algorithm with their defaults; the size of a list of candidates follows from the list.
+    """The options of an algorithm with their defaults, without the size of a list, which follows from the list.
 
     Examples
     --------
@@ -229,7 +228,7 @@ def settable(one: Entry) -> dict[str, Any]:
 
 
 def read_options(one: Entry, texts: Sequence[str]) -> dict[str, Any]:
-    """The options of an algorithm from texts ``name=value``, each read as its default is.
+    """The options of an algorithm from texts ``name=value``, each read in the type of its default.
 
     Examples
     --------
@@ -252,7 +251,7 @@ def read_options(one: Entry, texts: Sequence[str]) -> dict[str, Any]:
 
 
 def _read(name: str, text: str, default: Any, choices: Sequence[str] | None) -> Any:
-    """The value that the text stands for, in the type of the default; None stands for a number left out."""
+    """The value of the text, in the type of the default; a default of None means a number."""
     if choices is not None:
         require(text in choices, name, f"be one of {', '.join(choices)}", text)
         return text

@@ -1,4 +1,4 @@
-"""``topalpha list``: what there is, straight from the registries."""
+"""``topalpha list``: the contents of the registries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from topalpha.cli.output import console, delivery
 @click.command("list")
 @inputs.json_option
 def listing(json_target: str | None) -> None:
-    """List the algorithms with their options, the reward families, and how reservoirs are written."""
+    """List the algorithms with their options, the reward families, and the notation of reservoirs."""
     with delivery(json_target) as deliver:
         found = {"algorithms": algorithms(), "families": families(), "reservoirs": reservoirs()}
         deliver(found)
@@ -49,7 +49,7 @@ def algorithms() -> list[dict[str, Any]]:
 
 
 def families() -> list[dict[str, Any]]:
-    """The reward models, and how they are written.
+    """The reward models and their parameters.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def _models(models: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def reservoirs() -> list[str]:
-    """How reservoirs are written.
+    """The notation of reservoirs.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def reservoirs() -> list[str]:
 
 
 def show(found: dict[str, Any]) -> None:
-    """Three readable lists."""
+    """Print three readable lists."""
     from rich.markup import escape
 
     page = console()
@@ -112,7 +112,7 @@ def show(found: dict[str, Any]) -> None:
 
 
 def _option(name: str, option: dict[str, Any]) -> str:
-    """An option with its choices, the default first, or with its default.
+    """An option with its choices (the default first), or with its default.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What commands share on the way out: JSON that arrives whole or not at all, tables, and a bar on stderr."""
+"""Output shared by the commands: JSON written whole or not at all, tables, and a progress bar on stderr."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 Deliver = Callable[[Mapping[str, Any]], None]
 
-# Width of tables where there is no terminal to ask.
+# Width of tables without a terminal.
 _PAGE = 120
 
 
 @contextmanager
 def delivery(target: str | None, *spared: File) -> Iterator[Deliver]:
-    """What writes results to the ``--json`` target: checked on entry, before any work, and written in one step.
+    """A function that writes results to the ``--json`` target, checked before any work and written in one step.
 
-    ``spared`` are the files that the command reads or writes otherwise.
+    ``spared`` are the other files that the command reads or writes.
 
     Examples
     --------
@@ -57,14 +57,14 @@ def delivery(target: str | None, *spared: File) -> Iterator[Deliver]:
 
 @contextmanager
 def written(name: str, target: str, *spared: File) -> Iterator[Path]:
-    """A draft of the file that an option names; whatever keeps it from being written is a refusal.
+    """A draft of the file that an option names; an error while writing is a refusal.
 
     Examples
     --------
     >>> with written("csv", "searches.db", "searches.db"):
     ...     pass
     Traceback (most recent call last):
-    topalpha.cli.program.Refused: csv must be a file of its own, apart from 'searches.db', got 'searches.db'
+    topalpha.cli.program.Refused: csv must be a separate file from 'searches.db', got 'searches.db'
     """
     with refusals():
         try:
@@ -75,7 +75,7 @@ def written(name: str, target: str, *spared: File) -> Iterator[Path]:
 
 
 def encode(results: Mapping[str, Any]) -> str:
-    """Strict JSON: what is not finite becomes null.
+    """Strict JSON: numbers that are not finite become null.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def _plain(value: Any) -> Any:
 
 
 def console(*tables: Table) -> Console:
-    """Where readable results go: stdout, wide enough for these tables whatever the terminal."""
+    """A console for readable results: stdout, wide enough for these tables on any terminal."""
     from rich.console import Console
 
     found = Console(file=sys.stdout, highlight=False)
@@ -108,7 +108,7 @@ def console(*tables: Table) -> Console:
 
 @contextmanager
 def progress(total: int, what: str) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr where that is a terminal, silence elsewhere; yields what moves it on.
+    """A progress bar on stderr if that is a terminal, else nothing; yields the function that advances it.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def progress(total: int, what: str) -> Iterator[Callable[[int], None]]:
 
 
 def share(value: float) -> str:
-    """A probability as a percentage, with as many digits as it takes to tell it from the next.
+    """A probability as a percentage with three significant digits.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def share(value: float) -> str:
 
 
 def escape(text: str) -> str:
-    r"""The text as it is, whatever brackets it has: those would be markup. Control characters do not reach a terminal.
+    r"""The text without markup: brackets are escaped, control characters replaced.
 
     Examples
     --------
@@ -148,5 +148,5 @@ def escape(text: str) -> str:
     """
     from rich.markup import escape as as_it_is
 
-    # Line by line: several lines may be ours.
+    # Line by line: the text may have several lines.
     return as_it_is("\n".join(plain(line) for line in text.split("\n")))

@@ -1,4 +1,4 @@
-"""``topalpha plan``: what a search will cost, before anything is spent."""
+"""``topalpha plan``: the expected cost of a search."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from topalpha.planner import Cost, Plan
 
-# What stands beside a figure that was scaled from a coarser target.
+# Marks a figure that was scaled from a coarser target.
 _MARK = "*"
 
 
 @click.command()
 @click.option("--algorithm", type=inputs.AlgorithmName(), help="See `topalpha list`; the default suits the rewards.")
 @click.option("--family", help="Rewards: bernoulli, range(lo,hi), normal, ...; see `topalpha list`.")
-@click.option("--minimise", is_flag=True, help="Rewards are costs: small ones are good.")
+@click.option("--minimise", is_flag=True, help="Rewards are costs: small values are good.")
 @inputs.target_options
 @inputs.option_option
 @click.option(
@@ -48,9 +48,9 @@ def plan(
     workers: int | None,
     json_target: str | None,
 ) -> None:
-    """Say how many candidates and how many evaluations a search will cost, before anything is spent.
+    """Estimate how many candidates and evaluations a search will cost, before anything is spent.
 
-    Expected evaluations are simulated: on a pilot, if there is one, else on a hard reservoir and an easy one.
+    Expected evaluations are simulated: on a pilot, if given, else on a hard reservoir (pool) and an easy one.
 
     Example: topalpha plan --alpha 0.05 --epsilon 0.05 --delta 0.05 --pilot pilot.csv
     """
@@ -84,7 +84,7 @@ def plan(
 
 
 def show(found: Plan) -> None:
-    """Plain words first, then the tables."""
+    """Print the statement first, then the tables."""
     tables = _costs(found), _rows(found)
     page = console(*tables)
     page.print(f"[bold]{found.statement}[/bold]")

@@ -1,4 +1,4 @@
-"""How the command line ends: one sentence and a code, never a traceback for what the user can put right."""
+"""How the command line ends: one sentence and an exit code, never a traceback for errors that users can correct."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import click
 
 from topalpha.storage.plain_text import plain
 
-#: Codes: a verdict that is not good, an input that is not allowed, Ctrl-C.
+#: Exit codes: a failed check, a refused input, Ctrl-C.
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 
 
 class Refused(click.ClickException):
-    """An input that is not allowed."""
+    """An invalid input."""
 
     exit_code = REFUSED
 
@@ -49,17 +49,17 @@ class Program(click.Group):
     """A group of commands that reports every failure in one line on stderr; a command may return its exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order in which they were added, not the alphabet's."""
+        """The commands in the order in which they were added."""
         return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; Ctrl-C is a failure like others."""
+        """Run the command; Ctrl-C is reported like other failures."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise Interrupted("interrupted") from None
         except MemoryError:
-            raise Refused("alpha and delta must ask for fewer arms, got more than memory holds") from None
+            raise Refused("alpha and delta must ask for fewer candidates, got more than memory holds") from None
 
     def main(
         self,
@@ -73,7 +73,7 @@ class Program(click.Group):
         if sys.stderr is None:
             sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as the process
         try:
-            if sys.stdout is None:  # the next file that is opened would take its place
+            if sys.stdout is None:  # the next opened file would take its place
                 raise Refused("standard output must be open, got a closed one")
             code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
             sys.stdout.flush()
@@ -92,19 +92,19 @@ class Program(click.Group):
 
 
 def say(sentence: str) -> None:
-    """Say it on stderr, where that takes it: there is nowhere else."""
+    """Print the sentence on stderr, if stderr can be written."""
     with suppress(OSError):
         click.echo(f"topalpha: {plain(' '.join(sentence.split()))}", err=True)
 
 
 def _failed(error: OSError) -> int:
-    """Say what the system did not do, and give the code."""
+    """Report an error of the operating system, and return the exit code."""
     if error.filename is not None:
-        say(f"file must be one that can be used, got {error.filename!r} ({error.strerror})")
+        say(f"file must be accessible, got {error.filename!r} ({error.strerror})")
         return REFUSED
-    # What could not be written would be tried again at the end, and fail again, with a traceback.
+    # Python would write the rest of the output again at exit, and fail again, with a traceback.
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if not isinstance(error, BrokenPipeError):  # its reader has gone: nothing left to say, and nobody to say it to
-        say(f"standard output must take what is written to it, got {error.strerror or error}")
+    if not isinstance(error, BrokenPipeError):  # its reader is gone: there is nobody to tell
+        say(f"standard output must be writable, got {error.strerror or error}")
     return FAILED

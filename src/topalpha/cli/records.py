@@ -1,4 +1,4 @@
-"""``topalpha show``, ``verify`` and ``export``: what is in a file of searches."""
+"""``topalpha show``, ``verify`` and ``export``: the contents of a file of searches."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from topalpha.storage.plain_text import plain
 if TYPE_CHECKING:
     from topalpha.storage import Recording
 
-_UNVERIFIED = "Not verified: this is what the file says; `topalpha verify` computes it again from the recorded pulls."
+_UNVERIFIED = "Not verified: this is what the file says; `topalpha verify` computes it again from the evaluations."
 
 name_option = click.option("--name", help="Which search, if the file holds several.")
 
 
 def composed(output: str, file: str, write: Callable[[], object]) -> int:
-    """Write what is computed again from a record and name the file; a certificate not borne out is a failure."""
+    """Write a file computed from a record, and print its name; a certificate that disagrees is a failure."""
     from topalpha.session import Refuted
 
     with refusals():
@@ -47,10 +47,10 @@ def composed(output: str, file: str, write: Callable[[], object]) -> int:
 @click.command()
 @click.argument("file")
 @name_option
-@click.option("--arms", type=COUNT, default=10, show_default=True, help="How many arms to list, the best first.")
+@click.option("--arms", type=COUNT, default=10, show_default=True, help="How many candidates to list, the best first.")
 @json_option
 def show(file: str, name: str | None, arms: int, json_target: str | None) -> None:
-    """Say what is in FILE: every search, or one of them in full. Works while it runs, too."""
+    """Show the searches in FILE, or one of them in full. Also works while it runs."""
     from topalpha.storage import names, read
 
     with delivery(json_target, file) as deliver:
@@ -85,10 +85,12 @@ def _describe(one: Recording, arms: int) -> None:
     page = console()
     progress, task = one.progress or {}, one.config.get("task")
     spent = (
-        f"{_count(progress, 'pulls')} pulls of {_count(progress, 'arms')} candidates" if progress else "no pulls yet"
+        f"{_count(progress, 'pulls')} evaluations of {_count(progress, 'arms')} candidates"
+        if progress
+        else "no evaluations yet"
     )
     status = "paused" if one.status == "running" and progress.get("paused") else one.status
-    page.print(f"[bold]{escape(one.name)}[/bold]: {escape(status)}, {spent}, begun {escape(one.created)}")
+    page.print(f"[bold]{escape(one.name)}[/bold]: {escape(status)}, {spent}, created {escape(one.created)}")
     if one.certificate is not None:
         page.print(escape(str(one.certificate.get("statement"))))
     if not arms or not one.snapshot:
@@ -105,7 +107,7 @@ def _describe(one: Recording, arms: int) -> None:
         mean = "" if row.mean is None else f"{row.mean:.4g}"
         table.add_row(str(row.arm), f"{row.pulls:,}", mean, f"{row.lower:.4g}", f"{row.upper:.4g}", str(row.pending))
     page.print(table)
-    page.print("Lower and upper are the bounds that the algorithm compares, each at a level of its own.")
+    page.print("Lower and upper are the bounds that the algorithm compares, each at its own confidence level.")
     page.print(_UNVERIFIED)
 
 
@@ -117,13 +119,11 @@ def _count(progress: Mapping[str, Any], name: str) -> str:
 @click.command()
 @click.argument("file")
 @name_option
-@click.option("--certificate", metavar="JSON", help="A certificate that was handed on, to be compared with the record.")
-@click.option(
-    "--allow-pickle", is_flag=True, help="Load pickled candidates, to compare how they look: can run any code."
-)
+@click.option("--certificate", metavar="JSON", help="Another copy of the certificate, to compare with the record.")
+@click.option("--allow-pickle", is_flag=True, help="Load pickled candidates to verify them too; this can run any code.")
 @json_option
 def verify(file: str, name: str | None, certificate: str | None, allow_pickle: bool, json_target: str | None) -> int:
-    """Compute the certificate in FILE again from the recorded pulls, and refuse one that they do not bear out."""
+    """Compute the certificate in FILE again from the recorded evaluations, and refuse one that disagrees with them."""
     from topalpha.session import Refuted
     from topalpha.session import verify as check
     from topalpha.storage.encoding import PICKLED
@@ -142,16 +142,16 @@ def verify(file: str, name: str | None, certificate: str | None, allow_pickle: b
         deliver({"verified": True, "certificate": proved.to_dict(), "not_verified": unsure})
     if json_target != "-":
         page = console()
-        page.print(f"Verified: {proved.pulls:,} pulls replayed.\n[bold]{escape(proved.statement)}[/bold]")
+        page.print(f"Verified: {proved.pulls:,} evaluations replayed.\n[bold]{escape(proved.statement)}[/bold]")
         ended = "" if proved.reason == "stopped" else ", and why it ended"
-        page.print(f"Not verified, for no pull bears them out: the search's name, when it was begun{ended}.")
+        page.print(f"Not verified, because no evaluation confirms them: the search's name, when it began{ended}.")
         if proved.candidate == PICKLED and not allow_pickle:
-            page.print("Candidates are pickles, which were not loaded: how they look is not verified.")
+            page.print("The candidates are pickles, which were not loaded: they are not verified.")
     return 0
 
 
 class _Passed(Exception):
-    """Carries one kind of error past those that are about the user's input."""
+    """Carries one kind of error past the handler of invalid input."""
 
 
 @contextmanager
@@ -179,10 +179,10 @@ def _certificate(path: str) -> dict[str, Any]:
 @click.command()
 @click.argument("file")
 @name_option
-@click.option("--csv", "target", metavar="CSV", required=True, help="Write to this file, or to stdout for -.")
+@click.option("--csv", "target", metavar="CSV", required=True, help="Write to this file, or to stdout if -.")
 @click.option("--what", type=click.Choice(["pulls", "arms"]), default="pulls", show_default=True, help="One row each.")
 def export(file: str, name: str | None, target: str, what: str) -> None:
-    """Write the pulls of a search (or its arms) as CSV; `topalpha plan --pilot` reads the pulls."""
+    """Write the evaluations (pulls) or the candidates (arms) of a search as CSV, pulls for `topalpha plan --pilot`."""
     from topalpha.storage import read
 
     with _writing(target, file) as stream:
@@ -195,7 +195,7 @@ def export(file: str, name: str | None, target: str, what: str) -> None:
 
 
 def _pulls(recording: Recording) -> Iterator[Sequence[Any]]:
-    """In the order in which rewards were told; ``number`` counts the pulls of one candidate."""
+    """Rows in the order in which rewards were told; ``number`` counts the pulls of one candidate."""
     yield ("sequence", "order", "candidate", "number", "reward")
     numbers: list[int] = []
     counts: dict[int, int] = {}

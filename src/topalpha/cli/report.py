@@ -1,4 +1,4 @@
-"""``topalpha report``: one page about a search, to read, to print and to hand on."""
+"""``topalpha report``: one page about a search, to read, print and share."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from topalpha.cli.records import composed, name_option
 @click.command()
 @click.argument("file")
 @name_option
-@click.option("-o", "--output", required=True, metavar="PAGE", help="Where to: an HTML file; one there is replaced.")
-@click.option("--arms", type=COUNT, default=200, show_default=True, help="How many arms to list, the best first.")
+@click.option("-o", "--output", required=True, metavar="PAGE", help="The HTML file to write or replace.")
+@click.option("--arms", type=COUNT, default=200, show_default=True, help="How many candidates to list, the best first.")
 def report(file: str, name: str | None, output: str, arms: int) -> int:
-    """Write a page about the search in FILE: what is proved, on what it rests, figures, arms. Works while it runs.
+    """Write a page about the search in FILE: the proof, its assumptions, figures, candidates. Works while it runs.
 
-    The page is one file that needs no network; a browser prints it. All is computed again from the recorded pulls; a
-    certificate that they do not bear out is refused. Needs matplotlib and jinja2: pip install 'topalpha[report]'.
+    One file that needs no network. All figures are computed again from the recorded evaluations; a certificate that
+    disagrees with them is refused. Needs matplotlib and jinja2: pip install 'topalpha[report]'.
 
     Example: topalpha report search.db -o report.html
     """

@@ -1,4 +1,4 @@
-"""``topalpha run`` and ``topalpha resume``: a search over a person's own code."""
+"""``topalpha run`` and ``topalpha resume``: a search with the user's own functions."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ _EXECUTORS = click.Choice(["threads", "processes"])
 
 
 def running_options(command: Any) -> Any:
-    """How a search runs."""
+    """Options that say how a search runs."""
     options = (
-        click.option("--executor", type=_EXECUTORS, help="Where pulls run; one at a time unless given."),
+        click.option("--executor", type=_EXECUTORS, help="Where evaluations run; one at a time unless given."),
         click.option("--workers", type=inputs.WORKERS, help="How many threads or processes."),
-        click.option("--width", type=inputs.WIDTH, help="Pulls in flight at once; as many as workers unless given."),
-        click.option("--pulls", type=inputs.COUNT, help="Budget: end after so many pulls."),
-        click.option("--seconds", type=inputs.POSITIVE, help="Budget: end after so many seconds."),
-        click.option("--cost", type=inputs.POSITIVE, help="Budget: end when the cost of pulls reaches this."),
-        click.option("--cost-of", type=inputs.POSITIVE, help="What one pull costs."),
+        click.option("--width", type=inputs.WIDTH, help="Evaluations in flight at once; one per worker unless given."),
+        click.option("--pulls", type=inputs.COUNT, help="Budget: end after this many evaluations."),
+        click.option("--seconds", type=inputs.POSITIVE, help="Budget: end after this many seconds."),
+        click.option("--cost", type=inputs.POSITIVE, help="Budget: end when the total cost reaches this."),
+        click.option("--cost-of", type=inputs.POSITIVE, help="The cost of one evaluation."),
         click.option("--retries", type=inputs.COUNT, default=3, show_default=True, help="With --on-error retry."),
-        click.option("--timeout", type=inputs.POSITIVE, help="Seconds after which a pull counts as failed."),
+        click.option("--timeout", type=inputs.POSITIVE, help="Seconds after which an evaluation counts as failed."),
         click.option(
             "--patience",
             type=inputs.SECONDS,
             default=60.0,
             show_default=True,
-            help="Seconds that pulls in flight are waited for when a budget, a signal or a message ends the search.",
+            help="Seconds to wait for evaluations in flight when a budget, a signal or a message ends the search.",
         ),
         click.option("--progress", type=_PROGRESS, default="auto", show_default=True, help="How progress is shown."),
         inputs.json_option,
@@ -57,20 +57,20 @@ def running_options(command: Any) -> Any:
 
 @click.command()
 @click.argument("function", metavar="MODULE:FUNCTION")
-@click.option("--draw", metavar="MODULE:NAME", help="Draws candidates, or is a list of them; MODULE:draw unless given.")
+@click.option("--draw", metavar="MODULE:NAME", help="Function to draw candidates, or a list; MODULE:draw unless given.")
 @click.option("--candidates", metavar="FILE", help="A JSON list of candidates, in place of a function that draws them.")
-@click.option("--items", metavar="FILE", help="A JSON list of test items: a pull is pass or fail on one of them.")
+@click.option("--items", metavar="FILE", help="A JSON list of examples: an evaluation is pass or fail on one of them.")
 @inputs.target_options
 @click.option("--family", help="Rewards: bernoulli, range(lo,hi), normal, ...; see `topalpha list`.")
-@click.option("--minimise", is_flag=True, help="Rewards are costs: small ones are good.")
+@click.option("--minimise", is_flag=True, help="Rewards are costs: small values are good.")
 @click.option("--algorithm", type=inputs.AlgorithmName(), help="See `topalpha list`; the default suits the rewards.")
 @inputs.option_option
 @inputs.seed_option
-@click.option("--about", default="", help="Which law candidates are drawn from, in words, for the certificate.")
-@click.option("--on-error", type=_ON_ERROR, default="raise", show_default=True, help="What a failed pull leads to.")
-@click.option("--on-lost", type=_ON_LOST, default="again", show_default=True, help="What a pull without answer counts.")
-@click.option("--storage", metavar="FILE", help="Keep everything in this file, to resume and to verify.")
-@click.option("--name", default="search", show_default=True, help="Of the search in that file.")
+@click.option("--about", default="", help="The law that candidates are drawn from, in words, for the certificate.")
+@click.option("--on-error", type=_ON_ERROR, default="raise", show_default=True, help="When an evaluation fails.")
+@click.option("--on-lost", type=_ON_LOST, default="again", show_default=True, help="When an evaluation never ends.")
+@click.option("--storage", metavar="FILE", help="Record the search in this file, to resume and to verify.")
+@click.option("--name", default="search", show_default=True, help="The name of the search in that file.")
 @click.option("--pickle", is_flag=True, help="Pickle candidates that JSON cannot hold.")
 @running_options
 def run(
@@ -83,7 +83,7 @@ def run(
     json_target: str | None,
     **settings: Any,
 ) -> int:
-    """Search over your own code: FUNCTION evaluates a candidate once and returns its reward.
+    """Search with your own code: FUNCTION evaluates a candidate once and returns its reward.
 
     Candidates come from the function `draw` of the same module, or from --draw or --candidates.
 
@@ -116,10 +116,10 @@ def run(
 @click.command()
 @click.argument("file")
 @click.option("--name", help="Which search, if the file holds several.")
-@click.option("--function", metavar="MODULE:FUNCTION", help="What evaluates a candidate; as recorded unless given.")
-@click.option("--draw", metavar="MODULE:NAME", help="What draws candidates; as recorded unless given.")
+@click.option("--function", metavar="MODULE:FUNCTION", help="The function that evaluates; as recorded unless given.")
+@click.option("--draw", metavar="MODULE:NAME", help="The function that draws; as recorded unless given.")
 @click.option("--allow-code", is_flag=True, help="Run the code that FILE names, and load its pickles, without asking.")
-@click.option("--allow-pickle", is_flag=True, help="Load candidates that were pickled; they can run any code.")
+@click.option("--allow-pickle", is_flag=True, help="Load pickled candidates, which can run any code.")
 @running_options
 def resume(
     file: str,
@@ -131,11 +131,11 @@ def resume(
     json_target: str | None,
     **settings: Any,
 ) -> int:
-    """Go on with the search in FILE, with the code that it was started with.
+    """Continue the search in FILE with the code that it was started with.
 
-    What was evaluated is not evaluated again. FILE names the code, and whoever wrote FILE chose that name: on a
-    terminal you are shown what would be imported, and asked; in a script it needs --allow-code, or --function and
-    --draw. Candidates that were pickled need --allow-code or --allow-pickle.
+    Recorded evaluations are not repeated. FILE names the code, and FILE may come from anyone: on a terminal you see
+    which code would be imported, and are asked; a script needs --allow-code, or --function and --draw. Pickled
+    candidates need --allow-code or --allow-pickle.
     """
 
     def start() -> Result:
@@ -160,16 +160,16 @@ def resume(
 
 
 def _recorded(kept: Any, function: str | None, draw: str | None) -> tuple[dict[str, str | None], dict[str, str]]:
-    """The code to go on with, and which parts of it the file names: a person who names code trusts it already."""
+    """The code to continue with, and the parts of it that the file names: users trust code that they name."""
     known = isinstance(kept, Mapping) and isinstance(kept.get("pull"), str)
-    require(known or bool(function), "function", "be given, for the search was not started by `topalpha run`", function)
+    require(known or bool(function), "function", "be given for a search not started by `topalpha run`", function)
     code: dict[str, str | None] = dict.fromkeys(("pull", "draw", "candidates", "items"))
     for part in code:
         value = kept.get(part) if known else None
         require(value is None or isinstance(value, str), "code", "name functions and files by text", kept)
         code[part] = value
     listed = code["candidates"] is not None
-    require(not (listed and draw), "draw", f"be left out, for candidates are those of {code['candidates']!r}", draw)
+    require(not (listed and draw), "draw", f"be left out, because candidates come from {code['candidates']!r}", draw)
     named = {} if function else {"function": str(code["pull"])}
     own = bool(draw) or (bool(function) and code["draw"] is None)
     code["pull"] = function or code["pull"]
@@ -178,7 +178,7 @@ def _recorded(kept: Any, function: str | None, draw: str | None) -> tuple[dict[s
 
 
 def _code(code: Mapping[str, str | None]) -> tuple[Any, Any, list[Any] | None]:
-    """What draws candidates, what evaluates them, and the test items if there are any."""
+    """The candidates or the function that draws them, the function that evaluates them, and the items or None."""
     pull = locate(str(code["pull"]))
     candidates, items = code.get("candidates"), code.get("items")
     source = _list(candidates, "candidates") if candidates is not None else locate(str(code["draw"]), "draw")
@@ -186,17 +186,16 @@ def _code(code: Mapping[str, str | None]) -> tuple[Any, Any, list[Any] | None]:
 
 
 def _list(path: str, name: str) -> list[Any]:
-    """The JSON list in a file."""
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"{name} must be a file with a JSON list, got {path!r} ({error})") from None
-    require(isinstance(found, list) and len(found) > 0, name, "be a JSON list that is not empty", path)
+    require(isinstance(found, list) and len(found) > 0, name, "be a non-empty JSON list", path)
     return list(found)
 
 
 def _deliver(json_target: str | None, start: Callable[[], Result], *spared: str | None) -> int:
-    """Run a search, and say what came of it; the JSON is none of the files that are ``spared``."""
+    """Run a search and print its result; the JSON must not replace the files in ``spared``."""
     from topalpha.execution import PullFailed, exit_code
     from topalpha.storage import RecordLost
 
@@ -211,7 +210,7 @@ def _deliver(json_target: str | None, start: Callable[[], Result], *spared: str 
                 except RecordLost as error:
                     if error.result is None:
                         raise
-                    # It was said when it was noticed, while pulls may still have been under way.
+                    # The loss was reported when it was noticed, perhaps while pulls were running.
                     result, code = error.result, FAILED
         except PullFailed as error:
             say(str(error))
@@ -220,7 +219,7 @@ def _deliver(json_target: str | None, start: Callable[[], Result], *spared: str 
             result, code = error.result, FAILED
         try:
             deliver(result.to_dict())
-        finally:  # what was found is said even if the file cannot be written any more
+        finally:  # show the result even if the file cannot be written any more
             if json_target != "-":
                 show(result)
     if result.certificate is not None:
@@ -229,7 +228,7 @@ def _deliver(json_target: str | None, start: Callable[[], Result], *spared: str 
 
 
 def show(result: Result) -> None:
-    """The statement, then the figures."""
+    """Print the statement, then the figures."""
     from rich.table import Table
 
     certificate = result.certificate
@@ -239,7 +238,7 @@ def show(result: Result) -> None:
         return
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_row("candidate", escape(str(certificate.candidate)))
-    table.add_row("spent", f"{certificate.pulls:,} pulls of {certificate.arms:,} candidates")
+    table.add_row("spent", f"{certificate.pulls:,} evaluations of {certificate.arms:,} candidates")
     table.add_row("its mean", f"{certificate.mean:.4g}, at worst {_number(certificate.at_worst)}")
     table.add_row("others", f"at best {_number(certificate.others_at_best)}")
     for number, assumption in enumerate(certificate.assumptions):

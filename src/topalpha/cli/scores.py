@@ -1,4 +1,4 @@
-"""``topalpha scores``: a choice replayed on recorded scores, and how often such choices are wrong."""
+"""``topalpha scores``: a choice replayed on recorded scores, and the error rate of such choices."""
 
 from __future__ import annotations
 
@@ -21,13 +21,11 @@ if TYPE_CHECKING:
 @click.option(
     "--alpha",
     type=inputs.FRACTION,
-    help="Which top fraction to aim at; unless given, the best candidate, or 0.05 of an endless pool.",
+    help="The top fraction of candidates to aim at. Default: the best candidate, or 0.05 of an endless pool.",
 )
-@click.option(
-    "--epsilon", type=inputs.POSITIVE, default=0.05, show_default=True, help="How far below it is still right."
-)
+@click.option("--epsilon", type=inputs.POSITIVE, default=0.05, show_default=True, help="The allowed distance below it.")
 @click.option("--delta", type=inputs.FRACTION, default=0.05, show_default=True, help="Allowed probability of an error.")
-@click.option("--endless", is_flag=True, help="Draw candidates from the table as from a pool without end.")
+@click.option("--endless", is_flag=True, help="Draw candidates with replacement, as from an endless pool.")
 @click.option(
     "--algorithm", type=inputs.AlgorithmName(), default="cc-lucb", show_default=True, help="cc-lucb or joint-lucb."
 )
@@ -47,11 +45,10 @@ def scores(
     workers: int | None,
     json_target: str | None,
 ) -> int:
-    """Replay the choice of a candidate on recorded scores, once, and then many times to count its errors.
+    """Replay the choice of a candidate on recorded scores, once, then many times to count errors.
 
-    FILE is a CSV or JSON table of pass and fail, a row for each candidate and a column for each example, or a row for
-    each evaluation with the columns candidate, example and score. The exit code is 1 if choices are wrong more often
-    than delta allows.
+    FILE is a CSV or JSON table of pass and fail: a row per candidate and a column per example, or a row per evaluation
+    with the columns candidate, example and score. The exit code is 1 if choices are wrong more often than delta allows.
 
     Example: topalpha scores scores.csv --epsilon 0.05 --runs 1000
     """
@@ -83,14 +80,14 @@ def scores(
 
 
 def show(chosen: Selection, found: Audit) -> None:
-    """The choice, and the table of errors and costs."""
+    """Print the choice, and the table of errors and costs."""
     table = _table(found)
     page = console(table)
     size = f"{found.candidates:,} candidates, {found.examples:,} examples, best score {found.best:.3f}"
     page.print(f"{size}; with seed {found.seed} the choice is", soft_wrap=True)
     page.print(escape(str(chosen)), soft_wrap=True)
-    pool = "drawn from the table without end" if found.endless else "those of the table"
-    begin = "the best score" if found.top == found.best else f"where the top {share(found.alpha)} begin"
+    pool = "drawn from the table with replacement" if found.endless else "from the table"
+    begin = "the best score" if found.top == found.best else f"where the top {share(found.alpha)} begins"
     page.print(
         f"\n[bold]{found.select.errors.runs:,} choices in random orders[/bold], candidates {pool}. Wrong: a score more "
         f"than {found.epsilon:g} below {found.top:.3f}, {begin}.",

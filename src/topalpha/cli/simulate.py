@@ -40,7 +40,7 @@ def simulate(
     workers: int | None,
     json_target: str | None,
 ) -> None:
-    """Run an algorithm many times on arms from a reservoir: errors, simple regret, pulls.
+    """Run an algorithm many times on arms (candidates) of a reservoir: errors, simple regret, pulls (evaluations).
 
     Example: topalpha simulate --reservoir "beta(1,2)" --at-most 0.95 --runs 1000
     """
@@ -59,7 +59,7 @@ def simulate(
 
 
 def show(study: Study, law: Reservoir) -> None:
-    """A readable summary."""
+    """Print a readable summary."""
     from rich.table import Table
 
     figures = study.to_dict()

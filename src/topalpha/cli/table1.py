@@ -1,4 +1,4 @@
-"""``topalpha table1``: the paper's table again, ours beside the paper's."""
+"""``topalpha table1``: the paper's table, with our results beside the paper's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from topalpha.research.table1 import Row
     from topalpha.rules.protocol import Algorithm
 
-#: What others are measured against.
+#: The algorithm that others are compared with.
 BASELINE = "kl-lucb"
 
 _FOOTNOTE = (
@@ -35,7 +35,7 @@ _FOOTNOTE = (
     "options",
     multiple=True,
     metavar="[ALGORITHM:]NAME=VALUE",
-    help="An option, for one algorithm or for every one that has it, such as arms=table; may be repeated.",
+    help="An option of one algorithm, or of all that have it, such as arms=table; may be repeated.",
 )
 @inputs.runs_option(100)
 @inputs.seed_option
@@ -50,7 +50,7 @@ def table1(
     workers: int | None,
     json_target: str | None,
 ) -> None:
-    """Run the 36 rows of the paper's table, and show ours beside the paper's.
+    """Run the 36 rows of the paper's table, and show our results beside the paper's.
 
     Example: topalpha table1 --runs 100 --rows 1-12 --option kl-lucb:arms=table
     """
@@ -87,7 +87,7 @@ def table1(
 
 
 def distribute(names: list[str], options: tuple[str, ...]) -> dict[str, list[str]]:
-    """Options by algorithm: those that name one go to it, others to every algorithm that has such an option.
+    """Options by algorithm: one with an algorithm's name goes to it, others to every algorithm with such an option.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def distribute(names: list[str], options: tuple[str, ...]) -> dict[str, list[str
 
 
 def compare(results: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    """How many times fewer pulls than the baseline, over all rows.
+    """The ratios of the baseline's pulls to this algorithm's, over all rows.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def compare(results: list[dict[str, Any]], name: str) -> dict[str, Any]:
 
 
 def show(rows: tuple[Row, ...], names: list[str], results: list[dict[str, Any]], ratios: list[dict[str, Any]]) -> None:
-    """The table, the footnote and the summary."""
+    """Print the table, the footnote and the summary."""
     from rich import box
     from rich.table import Table
 

@@ -1,4 +1,4 @@
-"""Consent: code that a file of searches names, or holds as pickles, runs only if a person allows it."""
+"""Consent: code that a file of searches names, or holds as pickles, runs only if the user allows it."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from topalpha.cli.code import split, whereabouts
 
 
 def allow(file: str, named: Mapping[str, str], pickled: bool, allowed: bool) -> None:
-    """Return if what the file asks for may run: allowed beforehand, or by whoever sits at the terminal.
+    """Return if the file's code may run: by ``allowed``, or by consent at the terminal; raise otherwise.
 
     Parameters
     ----------
     file
-        The file that asks.
+        The file of searches.
     named
-        What it names, as ``MODULE:FUNCTION``, by what that is for.
+        The functions that it names, as ``MODULE:FUNCTION``, by purpose.
     pickled
-        Whether it holds candidates as pickles, which are to be loaded.
+        Whether it holds pickled candidates that are to be loaded.
     allowed
-        Whether it was allowed beforehand, as by ``--allow-code``.
+        Whether the user allowed it beforehand, for example by ``--allow-code``.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def allow(file: str, named: Mapping[str, str], pickled: bool, allowed: bool) -> 
         return
     if not _at_a_terminal():
         wanted = "; ".join(asked)
-        raise ValueError(f"allow-code must be given to run code that {file!r} asks for, got no leave to {wanted}")
+        raise ValueError(f"allow-code must be given to run code that {file!r} asks for, got no consent to {wanted}")
     click.echo(f"{file!r} asks to", err=True)
     for wish in asked:
         click.echo(f"  {wish}", err=True)
@@ -43,7 +43,7 @@ def allow(file: str, named: Mapping[str, str], pickled: bool, allowed: bool) -> 
 
 
 def wishes(named: Mapping[str, str], pickled: bool) -> Sequence[str]:
-    r"""What a file asks for, in words; control characters in names are spelled out.
+    r"""Descriptions of the code that a file asks to run; control characters in names are escaped.
 
     Examples
     --------
@@ -58,5 +58,4 @@ def wishes(named: Mapping[str, str], pickled: bool) -> Sequence[str]:
 
 
 def _at_a_terminal() -> bool:
-    """Whether there is someone to ask."""
     return all(stream is not None and not stream.closed and stream.isatty() for stream in (sys.stdin, sys.stderr))

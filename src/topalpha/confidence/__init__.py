@@ -1,4 +1,4 @@
-"""Bounds for cc-lucb and evidence for joint-lucb: what these algorithms ask of a reward model."""
+"""Bounds for cc-lucb and evidence for joint-lucb: the parts of these algorithms that depend on the reward model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from topalpha.rules.columns import ConfidenceBounds, JointEvidence
 from topalpha.validate import choice, require
 
 __all__ = ["WORDS", "ConfidenceBounds", "JointEvidence", "bounds_for", "evidence_for"]
-
+#: Descriptions for certificates. These are not the docstrings, because ``python -OO`` removes those.
 #: What certificates call them; not the docstrings, which ``python -OO`` leaves out: the same words must come out.
 WORDS: dict[type, str] = {
     TiltBounds: "Running bounds from tilt mixtures with the grid for epsilon.",
@@ -40,8 +40,7 @@ def bounds_for(
 ) -> ConfidenceBounds:
     """Bounds for this model, with grids for ``epsilon``; thresholds are ln(1/level) of the two sides.
 
-    ``kind`` is ``"tilt"``, the one-sided mixtures that every model has, or ``"kt"``, the two-sided conjugate mixtures
-    of one-parameter families.
+    ``kind`` is ``"tilt"``, one-sided mixtures for every model, or ``"kt"``, two-sided conjugate ones for families.
 
     Examples
     --------
@@ -62,7 +61,7 @@ def bounds_for(
         return WithoutReplacementBounds(family.items, epsilon, upper_threshold, lower_threshold)
     if isinstance(family, Normal):
         return StudentBounds(family.prior_pulls, upper_threshold, lower_threshold, family.least_pulls)
-    require(isinstance(family, LowVariance), "family", "be one that has bounds for cc-lucb", family)
+    require(isinstance(family, LowVariance), "family", "have bounds for cc-lucb", family)
     return BernsteinBounds(family.highest, epsilon, upper_threshold, lower_threshold)
 
 
@@ -75,12 +74,12 @@ def evidence_for(family: RewardModel, epsilon: float, threshold: float) -> Joint
     ShiftEvidence(items=200, epsilon=0.05, threshold=0.5)
     >>> evidence_for(Normal(), 0.05, 0.5)
     Traceback (most recent call last):
-    ValueError: family must be one whose evidence joins that of other arms for joint-lucb; use cc-lucb, got 'normal'
+    ValueError: family must have evidence that joins other arms' for joint-lucb (use cc-lucb), got 'normal'
     """
     if isinstance(family, EvidenceFamily):
         return GapEvidence(family, epsilon, threshold)
     if isinstance(family, PassFail):
         return ShiftEvidence(family.items, epsilon, threshold)
-    condition = "be one whose evidence joins that of other arms for joint-lucb; use cc-lucb"
+    condition = "have evidence that joins other arms' for joint-lucb (use cc-lucb)"
     require(isinstance(family, LowVariance), "family", condition, describe(family))
     return BernsteinEvidence(family.highest, epsilon, threshold)

@@ -7,8 +7,8 @@ For 0 <= l < 1, a guess m in [0, 1] of the mean made before the reward, and a re
 (Fan, Grama and Liu 2015; Waudby-Smith and Ramdas 2024). So with *bets* l that are chosen before each reward, and
 A = sum l X, B = sum l, V = sum (X - m)^2 (-ln(1 - l) - l), exp(x B - A - V) is a supermartingale from 1 under every
 mean of at least x, and exp(A - x B - V) under every mean of at most x. Against a mean that is wrong by g the best bet
-is g / (v + g), v the variance: each gap of a grid bets so, with the variance estimated so far, and both sides mix the
-gaps evenly. Three sums for each gap are all that is kept.
+is g / (v + g), v the variance. Each gap of a grid bets accordingly, with the variance estimated so far, and both sides
+mix the gaps evenly. Only three sums per gap are stored.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from typing import Any, NamedTuple
 from topalpha.rules.columns import AFTER, EXTRA, LOWER, PULLS_THEN, SUM_THEN, UPPER
 from topalpha.rules.protocol import SUM, History
 
-# Gaps: from half of epsilon, so that a run with tied means stops, to a quarter. More of them change the width by a few
-# percent; a single bet, laid out for a level fixed in advance, makes lower bounds up to 1.5 times wider.
+# Gaps: from half of epsilon, so that a run with tied means stops, to a quarter. More gaps change the width by a few
+# percent; a single bet, chosen for a fixed level, makes lower bounds up to 1.5 times wider.
 _SIZE, _LARGEST_GAP, _LARGEST_BET = 4, 0.25, 0.75
-# Columns after the sum of squared deviations: sums of bets, of bets times rewards, and of costs, for each gap.
+# Columns after the sum of squared deviations: per gap the sums of bets, of bets times rewards, and of costs.
 _SUMS = 3 * _SIZE
-# How many nats short of the threshold the evidence is when the lower bound begins to be remembered.
+# The lower bound is computed and stored once the evidence is within this many nats of the threshold.
 _CLOSE = 1.0
 
 
 class Bets(NamedTuple):
-    """The gaps that bets are laid out for."""
+    """The gaps that bets are made for."""
 
     bet_gaps: MutableSequence[float]
 
@@ -61,7 +61,7 @@ def place_bets(
     (0.5, 0.5)
     """
     total = stats[SUM][arm]
-    guess = (total - reward + 0.5) / pulls  # made before this reward, as was the variance
+    guess = (total - reward + 0.5) / pulls  # from before this reward, like the variance
     variance = (stats[place][arm] + 0.25) / pulls
     deviation = (reward - guess) * (reward - guess)
     for index in range(len(gaps)):
@@ -79,7 +79,7 @@ def log_bets(
 ) -> tuple[float, float]:
     """ln of the evidence against means of at least x (``sign`` 1) or at most x (-1), and its derivative in x.
 
-    The sums begin after ``place``; where ``then`` is positive, what they were at an earlier moment begins there.
+    The sums begin after ``place``; if ``then`` is positive, their values at an earlier moment begin there.
 
     Examples
     --------
@@ -115,9 +115,9 @@ def log_bets(
 def bet_bound(
     stats: Sequence[MutableSequence[float]], place: int, arm: int, sign: float, threshold: float, start: float
 ) -> float:
-    """Where the evidence reaches the threshold, if that is on the data's side of ``start``; else ``start``.
+    """The point where the evidence reaches the threshold, if it is on the data's side of ``start``; else ``start``.
 
-    The logarithm is convex in x, so Newton's iteration comes from outside and never passes the root.
+    The logarithm is convex in x, so Newton's iteration starts outside and never passes the root.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class BernsteinBounds(NamedTuple):
 
     @property
     def extra(self) -> int:
-        """The sum of squared deviations, and three sums for each gap."""
+        """The columns for the sum of squared deviations, and three sums per gap."""
         return 1 + _SUMS
 
     def tables(self) -> Bets:
@@ -168,18 +168,18 @@ class BernsteinBounds(NamedTuple):
         return Bets(bet_grid(self.epsilon))
 
     def fold(self, history: History, lookup: Any, arm: int, reward: float) -> None:
-        """Bring the sums and the running upper bound up to date."""
+        """Update the sums and the running upper bound."""
         pulls = history.pulls[arm]
         if pulls == 1:
             history.stats[UPPER][arm] = self.highest
             history.stats[LOWER][arm] = 0.0
         place_bets(history.stats, EXTRA, arm, pulls, reward, lookup.bet_gaps)
         before = history.stats[UPPER][arm]
-        if reward < before:  # a reward at or above the bound is evidence for it, against everything below it
+        if reward < before:  # a reward at or above the bound is evidence for it
             history.stats[UPPER][arm] = bet_bound(history.stats, EXTRA, arm, 1.0, self.upper_threshold, before)
 
     def reaches(self, history: History, lookup: Any, arm: int, target: float) -> bool:
-        """Whether the running lower bound is at least ``target``; computed, and remembered, only when it is close."""
+        """Whether the running lower bound is at least ``target``; it is computed and stored only when it is close."""
         if target <= history.stats[LOWER][arm]:
             return True
         short = self.lower_threshold - log_bets(history.stats, EXTRA, 0, arm, -1.0, target)[0]
@@ -188,7 +188,7 @@ class BernsteinBounds(NamedTuple):
         return short <= 0.0
 
     def lower_now(self, history: History, lookup: Any, arm: int) -> float:
-        """The running lower bound, with what the rewards so far say."""
+        """The running lower bound, updated with all rewards so far."""
         return bet_bound(history.stats, EXTRA, arm, -1.0, self.lower_threshold, history.stats[LOWER][arm])
 
 
@@ -210,7 +210,7 @@ class BernsteinEvidence(NamedTuple):
 
     @property
     def extra(self) -> int:
-        """The sum of squared deviations, three sums for each gap, and what these were at registration."""
+        """The columns for the sum of squared deviations, three sums per gap, and their values at registration."""
         return 1 + 2 * _SUMS
 
     def tables(self) -> Bets:
@@ -218,23 +218,23 @@ class BernsteinEvidence(NamedTuple):
         return Bets(bet_grid(self.epsilon))
 
     def fold(self, history: History, lookup: Any, arm: int, reward: float) -> None:
-        """Bring the sums and the running upper bound up to date."""
+        """Update the sums and the running upper bound."""
         pulls = history.pulls[arm]
         before = history.stats[UPPER][arm] if pulls > 1 else self.highest
         place_bets(history.stats, AFTER, arm, pulls, reward, lookup.bet_gaps)
-        if reward < before:  # a reward at or above the bound is evidence for it, against everything below it
+        if reward < before:  # a reward at or above the bound is evidence for it
             before = bet_bound(history.stats, AFTER, arm, 1.0, self.threshold, before)
         history.stats[UPPER][arm] = before
 
     def enroll(self, history: History, arm: int) -> None:
-        """Remember all sums at this moment: what they grow by is evidence from later rewards only."""
+        """Store all sums at this moment: their later growth is evidence from later rewards only."""
         history.stats[PULLS_THEN][arm] = history.pulls[arm]
         history.stats[SUM_THEN][arm] = history.stats[SUM][arm]
         for index in range(_SUMS):
             history.stats[AFTER + 1 + _SUMS + index][arm] = history.stats[AFTER + 1 + index][arm]
 
     def noise(self, history: History, arm: int) -> float:
-        """The variance that bets are placed by."""
+        """The variance that bets are based on."""
         return (history.stats[AFTER][arm] + 0.25) / (history.pulls[arm] + 1.0)
 
     def evidence_below(self, history: History, lookup: Any, arm: int, x: float) -> float:

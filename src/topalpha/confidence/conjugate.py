@@ -9,12 +9,12 @@ from topalpha.families.protocols import RewardFamily
 from topalpha.rules.columns import LOWER, UPPER
 from topalpha.rules.protocol import SUM, History
 
-# How many nats short of the threshold the evidence is when the lower bound begins to be remembered.
+# The lower bound is computed and stored once the evidence is within this many nats of the threshold.
 _CLOSE = 1.0
 
 
 class Nothing(NamedTuple):
-    """Conjugate mixtures look nothing up; a tuple of lists must have one."""
+    """Conjugate mixtures need no tables; compiled code needs a tuple with one list."""
 
     unused: MutableSequence[float]
 
@@ -38,15 +38,15 @@ class ConjugateBounds(NamedTuple):
 
     @property
     def extra(self) -> int:
-        """None."""
+        """No further columns."""
         return 0
 
     def tables(self) -> Nothing:
-        """Nothing."""
+        """The empty table."""
         return Nothing([0.0])
 
     def fold(self, history: History, lookup: Any, arm: int, reward: float) -> None:
-        """Bring the running upper bound up to date."""
+        """Update the running upper bound."""
         pulls = history.pulls[arm]
         total = history.stats[SUM][arm]
         if pulls == 1:
@@ -56,7 +56,7 @@ class ConjugateBounds(NamedTuple):
         history.stats[UPPER][arm] = min(history.stats[UPPER][arm], self.family.upper(total / pulls, level))
 
     def reaches(self, history: History, lookup: Any, arm: int, target: float) -> bool:
-        """Whether the running lower bound is at least ``target``; inverted, and remembered, only when that is close."""
+        """Whether the running lower bound is at least ``target``; it is computed and stored only when it is close."""
         if target <= history.stats[LOWER][arm]:
             return True
         total = history.stats[SUM][arm]
@@ -71,7 +71,7 @@ class ConjugateBounds(NamedTuple):
         return short <= 0.0
 
     def lower_now(self, history: History, lookup: Any, arm: int) -> float:
-        """The running lower bound, with what the rewards so far say."""
+        """The running lower bound, updated with all rewards so far."""
         total = history.stats[SUM][arm]
         pulls = history.pulls[arm]
         level = (self.lower_threshold + self.family.redundancy(total, pulls)) / pulls

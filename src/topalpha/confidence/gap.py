@@ -11,9 +11,9 @@ from topalpha.families.protocols import EvidenceFamily
 from topalpha.rules.columns import PULLS_THEN, SUM_THEN, UPPER
 from topalpha.rules.protocol import SUM, History
 
-# The grids. None of these touches the guarantee; how they were chosen, and how little that is worth beyond the rows it
-# was done on, is in docs/reproduction.md.
-_FIRST_GAP, _GAP_RATIO = 0.6, 2.0  # gaps below x: .6 epsilon, doubled up to the family's largest, weights 1/gap
+# The grids. None of these affects the guarantee. docs/reproduction.md explains how they were chosen, and how little
+# that matters beyond the rows it was done on.
+_FIRST_GAP, _GAP_RATIO = 0.6, 2.0  # gaps below x: .6 epsilon, doubled up to the family's largest; weights 1/gap
 _LEADER_GAPS = (0.25, 0.5, 1.0, 2.0)  # gaps above x - epsilon, in units of epsilon
 _LEADER_WEIGHTS = (0.2, 0.3, 0.3, 0.2)
 
@@ -46,7 +46,7 @@ class GapEvidence(NamedTuple):
 
     @property
     def extra(self) -> int:
-        """None."""
+        """No further columns."""
         return 0
 
     def tables(self) -> Gaps:
@@ -59,7 +59,7 @@ class GapEvidence(NamedTuple):
         if unit == self.epsilon or (math.isfinite(self.family.highest) and math.isfinite(self.family.lowest)):
             grid = gap_grid(gaps, [1.0 / gap for gap in gaps])
             leader = gap_grid(leader_gaps, _LEADER_WEIGHTS)
-        else:  # the scale of the means is unknown: what epsilon is in the family's gaps, too
+        else:  # the scale of the means is unknown, and so is epsilon's in the family's gaps
             grid = gap_grid(gaps, [1.0] * len(gaps))
             while leader_gaps[-1] * _GAP_RATIO <= self.family.largest_gap():
                 leader_gaps.append(leader_gaps[-1] * _GAP_RATIO)
@@ -67,21 +67,21 @@ class GapEvidence(NamedTuple):
         return Gaps(grid.gaps, grid.log_weights, leader.gaps, leader.log_weights)
 
     def fold(self, history: History, lookup: Any, arm: int, reward: float) -> None:
-        """Bring the running upper bound up to date."""
+        """Update the running upper bound."""
         pulls = history.pulls[arm]
         before = history.stats[UPPER][arm] if pulls > 1 else self.family.highest
-        if reward < before:  # a reward at or above the bound is evidence for it, against everything below it
+        if reward < before:  # a reward at or above the bound is evidence for it
             total = history.stats[SUM][arm]
             before = gap_upper(self.family, total, pulls, self.threshold, lookup.gaps, lookup.log_weights, before)
         history.stats[UPPER][arm] = before
 
     def enroll(self, history: History, arm: int) -> None:
-        """Remember pulls and sum of rewards at this moment."""
+        """Store pulls and sum of rewards at this moment."""
         history.stats[PULLS_THEN][arm] = history.pulls[arm]
         history.stats[SUM_THEN][arm] = history.stats[SUM][arm]
 
     def noise(self, history: History, arm: int) -> float:
-        """The family's estimate from pulls and sum."""
+        """The family's estimate from pulls and sum of rewards."""
         return self.family.spread(history.stats[SUM][arm], history.pulls[arm])
 
     def evidence_below(self, history: History, lookup: Any, arm: int, x: float) -> float:

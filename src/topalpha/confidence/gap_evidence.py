@@ -1,7 +1,7 @@
 """Evidence for the joint certificate: mixtures of likelihood ratios against every mean x at once (docs/proofs.md, E).
 
-F(x) mixes alternatives at several gaps *below* x: it grows where the arm's mean is less than x, and increases with x.
-M(x) mixes alternatives at several gaps *above* x: it grows where the arm's mean is more than x, and decreases with x.
+F(x) mixes alternatives at several gaps *below* x: it grows if the arm's mean is less than x, and increases with x.
+M(x) mixes alternatives at several gaps *above* x: it grows if the arm's mean is more than x, and decreases with x.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class GapGrid(NamedTuple):
 
 
 def gap_grid(gaps: Sequence[float], weights: Sequence[float]) -> GapGrid:
-    """A grid from gaps and weights of any positive sum.
+    """A grid from gaps and weights with any positive sum.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def gap_upper(
         if high - low <= tolerance or value - threshold <= slope * tolerance:
             break
         middle = high - (value - threshold) / slope if slope > 0.0 else low
-        if not low < middle < high:  # a step that lands inside, by rounding or where ln F is not convex
+        if not low < middle < high:  # the step left the interval, by rounding or because ln F is not convex
             middle = 0.5 * (low + high)
         trial, trial_slope = log_below(family, middle, total, pulls, gaps, log_weights)
         if trial >= threshold:

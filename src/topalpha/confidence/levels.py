@@ -1,4 +1,4 @@
-"""Bounds for given levels, where the reward model has them."""
+"""Bounds for given levels, if the reward model has them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from topalpha.validate import require
 def checked_bounds(
     law: RewardModel, kind: str, epsilon: float, upper_level: float, lower_level: float, delta: float
 ) -> ConfidenceBounds:
-    """Bounds of these levels, refused where the conjugate mixture of the family does not go so far.
+    """Bounds of these levels; raise if the conjugate mixture of the family does not allow them.
 
     Examples
     --------
@@ -26,5 +26,5 @@ def checked_bounds(
     if isinstance(confidence, ConjugateBounds):
         largest = max(confidence.lower_threshold, confidence.upper_threshold)
         possible = largest <= confidence.family.largest_threshold
-        require(possible, "delta", "not be so small with bounds 'kt' for this family", delta)
+        require(possible, "delta", "be larger with bounds 'kt' for this family", delta)
     return confidence

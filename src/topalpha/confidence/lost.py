@@ -1,9 +1,9 @@
-"""Bounds that allow for pulls which never came back, on the host (docs/proofs.md, G).
+"""Bounds that allow for pulls that never came back, on the host only (docs/proofs.md, G).
 
-A lost pull counts as a reward of 1 in its arm's upper bound and as one of 0 in its lower bound. All bounds and evidence
-here are monotone in each reward, so what they say is implied by what they would say if the reward were known.
+A lost pull counts as a reward of 1 in its arm's upper bound and as a reward of 0 in its lower bound. All bounds and
+evidence here are monotone in each reward, so their statements follow from those for the unknown reward.
 
-The sum of rewards takes a lost pull for a 0; a column of its own counts those of each arm.
+The sum of rewards counts a lost pull as 0; a separate column counts the lost pulls of each arm.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from topalpha.rules.protocol import SUM, History
 
 
 def _with_largest(history: History, arm: int, column: int) -> Any:
-    """The history in which each lost pull of this arm, and of no other, gave the largest reward."""
+    """The history in which each lost pull of this arm, but of no other, gave the largest reward."""
     lost = history.stats[column][arm]
     if lost == 0.0:
         return history
@@ -26,7 +26,7 @@ def _with_largest(history: History, arm: int, column: int) -> Any:
 class LostBounds(NamedTuple):
     """A lost pull counts as the largest reward from above and as the smallest from below.
 
-    So it is in the running bounds of ``bounds``, which are of rewards between 0 and 1.
+    The running bounds are those of ``bounds``, for rewards between 0 and 1.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class LostBounds(NamedTuple):
 
     @property
     def column(self) -> int:
-        """Which column counts lost pulls: the last one."""
+        """The column that counts lost pulls: the last one."""
         return EXTRA + self.bounds.extra
 
     @property
@@ -58,15 +58,15 @@ class LostBounds(NamedTuple):
 
     @property
     def extra(self) -> int:
-        """One column more."""
+        """The columns of ``bounds``, and one more."""
         return self.bounds.extra + 1
 
     def tables(self) -> Any:
-        """What the bounds look up."""
+        """The tables of ``bounds``."""
         return self.bounds.tables()
 
     def fold(self, history: History, lookup: Any, arm: int, reward: float) -> None:
-        """Bring the running upper bound up to date; what it knows of the lower one is not from the same rewards."""
+        """Update the running upper bound; the stored lower bound is kept, because it rests on other rewards."""
         seen = _with_largest(history, arm, self.column)
         lower = history.stats[LOWER][arm] if history.pulls[arm] > 1 else 0.0
         self.bounds.fold(seen, lookup, arm, reward)
@@ -78,14 +78,14 @@ class LostBounds(NamedTuple):
         return self.bounds.reaches(history, lookup, arm, target)
 
     def lower_now(self, history: History, lookup: Any, arm: int) -> float:
-        """The running lower bound, with what the rewards so far say."""
+        """The running lower bound, updated with all rewards so far."""
         return self.bounds.lower_now(history, lookup, arm)
 
 
 class LostEvidence(NamedTuple):
     """A lost pull counts as the largest reward where the arm may be low and as the smallest where it may be high.
 
-    So it is in the evidence of ``evidence``, which is of rewards between 0 and 1.
+    The evidence is that of ``evidence``, for rewards between 0 and 1.
 
     Examples
     --------
@@ -100,24 +100,24 @@ class LostEvidence(NamedTuple):
 
     @property
     def column(self) -> int:
-        """Which column counts lost pulls: the last one."""
+        """The column that counts lost pulls: the last one."""
         return AFTER + self.evidence.extra
 
     @property
     def extra(self) -> int:
-        """One column more."""
+        """The columns of ``evidence``, and one more."""
         return self.evidence.extra + 1
 
     def tables(self) -> Any:
-        """What the evidence looks up."""
+        """The tables of ``evidence``."""
         return self.evidence.tables()
 
     def fold(self, history: History, lookup: Any, arm: int, reward: float) -> None:
-        """Bring the running upper bound up to date."""
+        """Update the running upper bound."""
         self.evidence.fold(_with_largest(history, arm, self.column), lookup, arm, reward)
 
     def enroll(self, history: History, arm: int) -> None:
-        """Begin to collect evidence of the arm's own."""
+        """Start to collect the arm's own evidence."""
         self.evidence.enroll(history, arm)
 
     def noise(self, history: History, arm: int) -> float:
@@ -125,16 +125,16 @@ class LostEvidence(NamedTuple):
         return self.evidence.noise(history, arm)
 
     def evidence_below(self, history: History, lookup: Any, arm: int, x: float) -> float:
-        """ln F(x): lost pulls speak against it as strongly as a reward can."""
+        """ln F(x), with lost pulls as the largest reward."""
         return self.evidence.evidence_below(_with_largest(history, arm, self.column), lookup, arm, x)
 
     def evidence_above(self, history: History, lookup: Any, arm: int, x: float) -> float:
-        """ln M(x): here, too."""
+        """ln M(x), with lost pulls as the smallest reward."""
         return self.evidence.evidence_above(history, lookup, arm, x)
 
 
 def lost_column(algorithm: Any) -> int:
-    """The column of the statistics in which this algorithm counts lost pulls; 0 where it does not.
+    """The column in which this algorithm counts lost pulls; 0 if it does not.
 
     Examples
     --------

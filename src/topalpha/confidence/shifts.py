@@ -2,7 +2,7 @@
 
 After N of M items with S passes, the likelihood of K passes in all is K (K-1) ... (K-S+1) (M-K) ... (M-K-N+S+1), up to
 a factor. A mixture of likelihood ratios of K - g to K, over shifts g fixed in advance, is a supermartingale from 1
-under every score of at least K, and increases with K. With failures for passes it serves the other side.
+under every score of at least K, and increases with K. With failures in place of passes it serves the other side.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 from topalpha.confidence.tilt_bounds import NEGLIGIBLE
 
-# Relative error of a table entry, times the number of entries in a term: evidence is kept smaller by this much.
+# Relative error of a table entry, times the number of entries in a term: evidence is reduced by this much.
 _ROUNDING = 2e-15
 
 
 def log_factorials(items: int) -> list[float]:
-    """ln 0!, ln 1!, ..., ln M!, summed with a compensation so that each is right to the last digit or so.
+    """ln 0!, ln 1!, ..., ln M!, by compensated summation, so that each is accurate to about the last digit.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def log_shifts(
     """ln of the mixture's evidence that fewer than ``count`` items pass, from the items after the first ``pulls_then``.
 
     ``passes`` of the first ``pulls`` items passed, ``passes_then`` of the first ``pulls_then``. A shifted score that
-    the items before had already ruled out is replaced by the smallest possible one. Shifts must increase.
+    the earlier items already rule out is replaced by the smallest possible one. Shifts must increase.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def shift_upper(
     threshold: float,
     start: int,
 ) -> int:
-    """The largest K up to ``start`` whose evidence is below the threshold; ``start`` is where it was before.
+    """The largest K up to ``start``, the previous bound, whose evidence is below the threshold.
 
     Examples
     --------

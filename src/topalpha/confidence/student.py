@@ -1,15 +1,14 @@
 """Bounds for normal rewards of unknown variance: a one-sided scale-invariant mixture (Lai 1976; Wang and Ramdas 2024).
 
-With D = mean - mu0, s2 the average squared deviation from the mean, c2 the prior's worth in pulls and k = c2/(N + c2),
+With D = mean - mu0, s2 the average squared deviation from the mean, c2 the prior's weight in pulls and k = c2/(N + c2),
 
     M_N(mu0) = 2 sqrt(k) ((s2 + D^2) / (s2 + k D^2))^(N/2) F( -N D / sqrt((N + c2)(s2 + k D^2)) ),
 
-F the distribution function of Student's t with N degrees of freedom, is the likelihood ratio that mixes effects
-(mu - mu0)/sigma < 0 with a half-normal prior, and every sigma with the prior d(sigma)/sigma. It depends on the data
-through the ratios of (X_1 - mu0), (X_2 - mu0), ... only, and it is a martingale *in the filtration of those ratios*:
-Ville's inequality gives one arm's bounds, which is all that cc-lucb and lucb++ ask. joint-lucb multiplies the evidence
-of several arms while a rule looks at the rewards themselves; there it is not a supermartingale, so that proof is not
-available.
+F the distribution function of Student's t with N degrees of freedom, is the likelihood ratio that mixes effects (mu -
+mu0)/sigma < 0 with a half-normal prior, and every sigma with the prior d(sigma)/sigma. It depends on the data only
+through the ratios of (X_1 - mu0), (X_2 - mu0), ..., and it is a martingale *in the filtration of those ratios*: Ville's
+inequality gives one arm's bounds, which is enough for cc-lucb and lucb++. joint-lucb multiplies the evidence of several
+arms while a rule looks at the rewards themselves; there it is not a supermartingale, and that proof does not apply.
 
 M_N is a function of z = (mu0 - mean)/s, and increases in it: noncentral t laws have monotone likelihood ratio.
 """
@@ -26,16 +25,16 @@ from topalpha.rules.protocol import SUM, History
 
 # Column of the sum of squared deviations from the mean.
 _SQUARES = EXTRA
-# How many nats short of the threshold the evidence is when the lower bound begins to be remembered.
+# The lower bound is computed and stored once the evidence is within this many nats of the threshold.
 _CLOSE = 1.0
-# Standard deviations from the mean beyond which a bound is called infinite, and a root within which it counts as found.
+# Standard deviations from the mean beyond which a bound counts as infinite, and the relative tolerance of roots.
 _FAR, _TOLERANCE = 1e100, 1e-11
-# Rewards that differ by less than this share of themselves are equal: all that is left is rounding.
+# Rewards that differ relatively by less than this are equal: the rest is rounding.
 _EQUAL = 1e-12
 
 
 class Unused(NamedTuple):
-    """Nothing is looked up; a tuple of lists must have one."""
+    """Nothing is looked up; compiled code needs a tuple with one list."""
 
     unused: MutableSequence[float]
 
@@ -65,7 +64,7 @@ def log_student_mixture(pulls: int, prior_pulls: float, z: float) -> tuple[float
 
 
 def student_reach(pulls: int, prior_pulls: float, threshold: float, start: float) -> float:
-    """The smaller of ``start`` and the z > 0 at which ln M_N reaches the threshold, from above; maybe infinite.
+    """The smaller of ``start`` and the z > 0 at which ln M_N reaches the threshold, from above; perhaps infinite.
 
     Examples
     --------
@@ -104,7 +103,7 @@ def student_reach(pulls: int, prior_pulls: float, threshold: float, start: float
 class StudentBounds(NamedTuple):
     """Running bounds of the mean of normal rewards with an unknown variance.
 
-    None is finite before ``least_pulls`` rewards: a guard for rewards that are only nearly normal.
+    Bounds are infinite before ``least_pulls`` rewards: a guard for rewards that are only nearly normal.
 
     Examples
     --------
@@ -125,15 +124,15 @@ class StudentBounds(NamedTuple):
 
     @property
     def extra(self) -> int:
-        """The sum of squared deviations."""
+        """The column for the sum of squared deviations."""
         return 1
 
     def tables(self) -> Unused:
-        """Nothing."""
+        """The empty table."""
         return Unused([0.0])
 
     def root_deviation(self, history: History, arm: int) -> float:
-        """s, or 0 where there is no bound yet: few rewards, or equal ones, which normal rewards never are."""
+        """s, or 0 if there is no bound yet: too few rewards, or equal ones, which normal rewards never are."""
         pulls = history.pulls[arm]
         if pulls < self.least_pulls:
             return 0.0
@@ -141,7 +140,7 @@ class StudentBounds(NamedTuple):
         return scale if scale > _EQUAL * abs(history.stats[SUM][arm] / pulls) else 0.0
 
     def fold(self, history: History, lookup: Any, arm: int, reward: float) -> None:
-        """Bring deviations and running upper bound up to date."""
+        """Update deviations and running upper bound."""
         pulls = history.pulls[arm]
         total = history.stats[SUM][arm]
         if pulls == 1:
@@ -156,13 +155,13 @@ class StudentBounds(NamedTuple):
             return
         mean = total / pulls
         before = (history.stats[UPPER][arm] - mean) / scale
-        if before > 0.0:  # else the running bound is below the mean, where this mixture rejects nothing
+        if before > 0.0:  # below the mean this mixture rejects nothing
             z = student_reach(pulls, self.prior_pulls, self.upper_threshold, before)
             if z < before:
                 history.stats[UPPER][arm] = mean + z * scale
 
     def reaches(self, history: History, lookup: Any, arm: int, target: float) -> bool:
-        """Whether the running lower bound is at least ``target``; computed, and remembered, only when it is close."""
+        """Whether the running lower bound is at least ``target``; it is computed and stored only when it is close."""
         if target <= history.stats[LOWER][arm]:
             return True
         scale = self.root_deviation(history, arm)
@@ -176,7 +175,7 @@ class StudentBounds(NamedTuple):
         return short <= 0.0
 
     def lower_now(self, history: History, lookup: Any, arm: int) -> float:
-        """The running lower bound, with what the rewards so far say: the upper bound of the mirrored rewards."""
+        """The running lower bound, updated with all rewards so far: the upper bound of the mirrored rewards."""
         before = history.stats[LOWER][arm]
         scale = self.root_deviation(history, arm)
         if scale <= 0.0:

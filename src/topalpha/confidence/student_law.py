@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-# Up to this |t| the series around 0 is used; its terms all have one sign.
+# Up to this |t| the series around 0 is used; all its terms have one sign.
 _CENTRE = 2.5
 # For a probability near 1 an error in the tail matters less, and the series is cheaper up to here.
 _SHOULDER = 4.0
@@ -44,7 +44,7 @@ def student_density(t: float, freedom: int) -> float:
 
 
 def student_cdf(t: float, freedom: int) -> float:
-    """P(T <= t) for T with Student's t law, to about 1e-13 of itself also far out on the left.
+    """P(T <= t) for T with Student's t law, with a relative error of about 1e-13 even far out on the left.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def student_centre(t: float, freedom: int) -> float:
 
 
 def student_tail(t: float, freedom: int) -> float:
-    """P(T > t) for a t > 0 that is not small, by the continued fraction of the incomplete beta function.
+    """P(T > t) for a larger t > 0, by the continued fraction of the incomplete beta function.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def student_tail(t: float, freedom: int) -> float:
     a = 0.5 * freedom
     y = t * t / (freedom + t * t)
     x = 1.0 - y
-    # Didonato and Morris's fraction b0 + a1 / (b1 + a2 / (b2 + ...)), by Lentz's method: with y at hand nothing cancels
+    # Didonato and Morris's fraction b0 + a1 / (b1 + a2 / (b2 + ...)), by Lentz's method; with y at hand nothing cancels
     excess = a * y - 0.5 * x + 1.0
     fraction = a * excess / (a + 1.0)
     c = fraction

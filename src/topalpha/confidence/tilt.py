@@ -10,12 +10,12 @@ from topalpha.families.protocols import RewardFamily
 from topalpha.rules.columns import LOWER, UPPER
 from topalpha.rules.protocol import SUM, History
 
-# How many nats short of the threshold the evidence is when the lower bound begins to be remembered.
+# The lower bound is computed and stored once the evidence is within this many nats of the threshold.
 _CLOSE = 1.0
 
 
 class Tilts(NamedTuple):
-    """The grids of tilts with what the inner loop needs of them."""
+    """The grids of tilts, with the values that the inner loop needs."""
 
     down_tilts: MutableSequence[float]
     down_growths: MutableSequence[float]
@@ -44,7 +44,7 @@ class TiltBounds(NamedTuple):
 
     @property
     def extra(self) -> int:
-        """None."""
+        """No further columns."""
         return 0
 
     def tables(self) -> Tilts:
@@ -54,14 +54,14 @@ class TiltBounds(NamedTuple):
         return Tilts(down.tilts, down.growths, up.tilts, up.growths, up.log_weights)
 
     def fold(self, history: History, lookup: Any, arm: int, reward: float) -> None:
-        """Bring the running upper bound up to date."""
+        """Update the running upper bound."""
         pulls = history.pulls[arm]
         if pulls == 1:
             history.stats[UPPER][arm] = self.family.highest
             history.stats[LOWER][arm] = self.family.lowest
         before = history.stats[UPPER][arm]
-        # No mean fits a reward better than the one equal to it: a reward at or above the bound speaks for the bound
-        # against everything below it, so the mixture cannot lower it.
+        # A reward fits best with the mean equal to it: a reward at or above the bound is evidence for the bound against
+        # everything below it, so the mixture cannot lower it.
         if reward < before:
             history.stats[UPPER][arm] = tilt_bound(
                 self.family,
@@ -77,8 +77,8 @@ class TiltBounds(NamedTuple):
     def reaches(self, history: History, lookup: Any, arm: int, target: float) -> bool:
         """Whether the running lower bound is at least ``target``.
 
-        One evaluation of the evidence against ``target`` decides; the bound itself is computed, and remembered, only
-        when that comes close, since an earlier bound can matter only then.
+        One evaluation of the evidence against ``target`` decides. The bound itself is computed and stored only when the
+        evidence is close to the threshold, because only then can an earlier bound matter.
         """
         if target <= history.stats[LOWER][arm]:
             return True
@@ -93,7 +93,7 @@ class TiltBounds(NamedTuple):
         return short <= 0.0
 
     def lower_now(self, history: History, lookup: Any, arm: int) -> float:
-        """The running lower bound, with what the rewards so far say."""
+        """The running lower bound, updated with all rewards so far."""
         return tilt_bound(
             self.family,
             history.stats[SUM][arm],

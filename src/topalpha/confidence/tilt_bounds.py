@@ -1,9 +1,9 @@
 """Time-uniform bounds from tilt mixtures: one formula for every family (docs/proofs.md, C).
 
-A mixture of likelihood ratios, each of an alternative tilted down (M-) or up (M+) from the mean it is tested against,
-is a non-negative martingale of mean 1 under that mean. By Ville's inequality it ever reaches 1/level with probability
-at most ``level``. M- increases with the mean, so the means it does not reject form a half-line: an upper bound; M+
-gives the lower bound. A grid is three lists: tilts (negative in M-), their growths exp(tilt) - 1, and log-weights.
+A mixture of likelihood ratios, each of an alternative tilted down (M-) or up (M+) from the tested mean, is a
+non-negative martingale of mean 1 under that mean. By Ville's inequality it ever reaches 1/level with probability at
+most ``level``. M- increases with the mean, so the means it does not reject form a half-line: an upper bound; M+ gives
+the lower bound. A grid is three lists: tilts (negative in M-), their growths exp(tilt) - 1, and log-weights.
 """
 
 from __future__ import annotations
@@ -14,17 +14,16 @@ from typing import NamedTuple
 
 from topalpha.families.protocols import RewardFamily
 
-#: Terms this many nats below the largest are left out of a sum: 1e-10 of it, and an evidence too small is on the safe
-#: side.
+#: Terms this many nats below the largest are left out of a sum: 1e-10 of it. Too little evidence is on the safe side.
 NEGLIGIBLE = 23.0
-# exp of more would overflow; a smaller tilt than was asked for is as valid.
+# exp of more would overflow; a smaller tilt is just as valid.
 _LARGEST_TILT = 700.0
-# A mean beyond which an upper bound is called infinite.
+# A mean beyond which an upper bound counts as infinite.
 _FAR = 1e300
 
 
 class TiltGrid(NamedTuple):
-    """Tilts of one sign with what the inner loop needs of them."""
+    """Tilts of one sign, with the values that the inner loop needs."""
 
     tilts: list[float]
     growths: list[float]
@@ -32,9 +31,9 @@ class TiltGrid(NamedTuple):
 
 
 def tilt_grid(family: RewardFamily, epsilon: float, sign: int, size: int = 8, anchor: float = 0.1) -> TiltGrid:
-    """The tilts for target ``epsilon``: weight ``anchor`` on epsilon/(2v), the rest evenly on ``size`` larger ones.
+    """The tilts for target ``epsilon``: weight ``anchor`` on epsilon/(2v), the rest evenly on ``size`` larger tilts.
 
-    The first tilt makes the bound's width fall below epsilon/2 in the end, so that a run with tied means stops; the
+    The first tilt makes the bound's width fall below epsilon/2 eventually, so that a run with tied means stops; the
     others go up geometrically from twice that tilt to the family's largest.
 
     Examples
@@ -106,11 +105,11 @@ def tilt_bound(
     log_weights: Sequence[float],
     start: float,
 ) -> float:
-    """Where ln M reaches ``threshold``, if that is on the data's side of ``start``; else ``start``.
+    """The point where ln M reaches ``threshold``, if it is on the data's side of ``start``; else ``start``.
 
     With negative tilts this is the upper bound sup{mean : ln M- < threshold}, with positive ones the lower bound
     inf{mean : ln M+ < threshold}; never inside it, and within 1e-9 of it. ``start`` is the arm's running bound (or the
-    end of the family's range of means): one evaluation there says whether it moves.
+    end of the family's range of means): one evaluation there shows whether it moves.
 
     Examples
     --------
@@ -142,7 +141,7 @@ def tilt_bound(
             outer = middle
             value = trial
             slope = trial_slope
-        else:  # only where ln M is not convex in the mean, or within rounding of the root
+        else:  # only if ln M is not convex in the mean, or within rounding of the root
             inner = middle
     return outer
 

@@ -1,10 +1,10 @@
 """Bounds and evidence for pass-fail scores on finitely many items: one-sided mixtures of shifted scores.
 
-The mixtures of :mod:`topalpha.confidence.shifts` increase with the score they are held against, so the scores that
-they do not reject form a half-line: an upper bound. Failures in the place of passes give the lower bound.
+The mixtures of :mod:`topalpha.confidence.shifts` increase with the tested score, so the scores that they do not reject
+form a half-line: an upper bound. Failures in place of passes give the lower bound.
 
-A score is the double nearest to K/M; all comparisons are between such numbers, so no rounding can move a score across
-a bound. A score that the items already tried have ruled out is rejected with infinite evidence.
+A score is the double nearest to K/M; all comparisons are between such numbers, so rounding cannot move a score across
+a bound. A score that the tried items already rule out is rejected with infinite evidence.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from topalpha.rules.columns import LOWER, PULLS_THEN, SUM_THEN, UPPER
 from topalpha.rules.protocol import SUM, History
 
 # Shifts for bounds: eight from half of epsilon to half of the items, and 1 and 2, which matter late and for rare
-# passes. The weights of the last two are worth a thousandth in the width of a bound in the middle.
+# passes. The weights of these two widen a bound in the middle by a thousandth.
 _SIZE, _LARGEST, _SINGLES = 8, 0.5, 0.05
 # Shifts for joint evidence, in units of epsilon: as for one-parameter families (confidence/gap.py).
 _FIRST_GAP, _GAP_RATIO, _LARGEST_GAP = 0.6, 2.0, 0.6
 _LEADER_GAPS = (0.25, 0.5, 1.0, 2.0)
 _LEADER_WEIGHTS = (0.2, 0.3, 0.3, 0.2)
-# How many nats short of the threshold the evidence is when the lower bound begins to be remembered.
+# The lower bound is computed and stored once the evidence is within this many nats of the threshold.
 _CLOSE = 1.0
 
 
 class ShiftTables(NamedTuple):
-    """ln k! for k up to the number of items, and the shifts: one list for bounds, or one for each side's evidence."""
+    """ln k! for k up to the number of items, and the shifts: one list for bounds, or one per side for evidence."""
 
     log_factorials: MutableSequence[float]
     shifts: MutableSequence[int]
@@ -56,11 +56,11 @@ class WithoutReplacementBounds(NamedTuple):
 
     @property
     def extra(self) -> int:
-        """None."""
+        """No further columns."""
         return 0
 
     def tables(self) -> ShiftTables:
-        """Log-factorials, and the shifts that both sides share."""
+        """Log-factorials, and the shifts of both sides."""
         first = min(0.5 * self.epsilon, _LARGEST)
         ratio = (_LARGEST / first) ** (1.0 / (_SIZE - 1))
         gaps = [1.0 / self.items, 2.0 / self.items, *(first * ratio**index for index in range(_SIZE))]
@@ -69,7 +69,7 @@ class WithoutReplacementBounds(NamedTuple):
         return ShiftTables(log_factorials(self.items), shifts, log_weights, [0], [0.0])
 
     def fold(self, history: History, lookup: Any, arm: int, reward: float) -> None:
-        """Bring the running upper bound up to date; after the last item both bounds are the score."""
+        """Update the running upper bound; after the last item both bounds are the score."""
         pulls = history.pulls[arm]
         total = history.stats[SUM][arm]
         if pulls == 1:
@@ -86,10 +86,10 @@ class WithoutReplacementBounds(NamedTuple):
             history.stats[UPPER][arm] = count / self.items
 
     def reaches(self, history: History, lookup: Any, arm: int, target: float) -> bool:
-        """Whether the running lower bound is at least ``target``; computed, and remembered, only when it is close."""
+        """Whether the running lower bound is at least ``target``; it is computed and stored only when it is close."""
         if target <= history.stats[LOWER][arm]:
             return True
-        count = first_at_least(target, self.items) - 1  # the best score that falls short of the target
+        count = first_at_least(target, self.items) - 1  # the best score below the target
         if count > self.items - 1:
             return False
         pulls = history.pulls[arm]
@@ -102,7 +102,7 @@ class WithoutReplacementBounds(NamedTuple):
         return short <= 0.0
 
     def lower_now(self, history: History, lookup: Any, arm: int) -> float:
-        """The running lower bound, with what the rewards so far say: the upper bound of the failures, reflected."""
+        """The running lower bound, updated with all rewards so far: the upper bound of the failures, reflected."""
         pulls = history.pulls[arm]
         failures = pulls - int(history.stats[SUM][arm] + 0.5)
         before = self.items - int(history.stats[LOWER][arm] * self.items + 0.5)
@@ -129,7 +129,7 @@ class ShiftEvidence(NamedTuple):
 
     @property
     def extra(self) -> int:
-        """None."""
+        """No further columns."""
         return 0
 
     def tables(self) -> ShiftTables:
@@ -143,7 +143,7 @@ class ShiftEvidence(NamedTuple):
         return ShiftTables(log_factorials(self.items), shifts, log_weights, leader_shifts, leader_log_weights)
 
     def fold(self, history: History, lookup: Any, arm: int, reward: float) -> None:
-        """Bring the running upper bound up to date."""
+        """Update the running upper bound."""
         pulls = history.pulls[arm]
         if pulls == 1:
             history.stats[UPPER][arm] = 1.0
@@ -156,12 +156,12 @@ class ShiftEvidence(NamedTuple):
             )
 
     def enroll(self, history: History, arm: int) -> None:
-        """Remember pulls and passes at this moment."""
+        """Store pulls and passes at this moment."""
         history.stats[PULLS_THEN][arm] = history.pulls[arm]
         history.stats[SUM_THEN][arm] = history.stats[SUM][arm]
 
     def noise(self, history: History, arm: int) -> float:
-        """The variance of one draw, times the share of items that are left to try."""
+        """The variance of one draw, times the fraction of items left."""
         pulls = history.pulls[arm]
         share = (history.stats[SUM][arm] + 0.5) / (pulls + 1.0)
         return share * (1.0 - share) * max(self.items - pulls, 0.5) / self.items

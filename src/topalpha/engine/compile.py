@@ -1,7 +1,7 @@
-"""What makes plain rule bodies compilable; the only module that imports numba.
+"""The compiler of plain rule bodies; the only module that imports numba.
 
-Every method of a parameter tuple is resolved, at compile time, to the method of the tuple's own class; so
-``self.family.upper(...)`` compiles the very body that Python would run.
+At compile time every method of a parameter tuple is resolved to the method of the tuple's own class; so
+``self.family.upper(...)`` compiles the same body that Python would run.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _register_method(name: str, method: FunctionType) -> None:
     def resolve(self: Any, *rest: Any) -> Any:
         return getattr(self.instance_class, name, None)
 
-    # Numba binds calls by this signature, so it must spell out as many positions as the methods have.
+    # Numba binds calls by this signature, so it must have as many positions as the methods.
     position = inspect.Parameter.POSITIONAL_OR_KEYWORD
     names = ["self", *(f"argument{index}" for index in range(1, arguments))]
     resolve.__signature__ = inspect.Signature([inspect.Parameter(n, position) for n in names])  # type: ignore[attr-defined]
@@ -65,7 +65,7 @@ def _register_property(name: str) -> None:
 
     def resolve(self: Any) -> Any:
         cls = self.instance_class
-        if name in cls._fields:  # a field of one tuple may have the name of another's property
+        if name in cls._fields:  # one tuple's field may have the name of another's property
             place = cls._fields.index(name)
             return lambda self: self[place]
         return getattr(cls, name).fget if hasattr(cls, name) else None
@@ -93,13 +93,12 @@ def _register_classes(classes: list[type]) -> None:
                 _register_property(name)
     for cls in classes:
         for field in getattr(cls, "_fields", ()):
-            # Compiled code would find the other class's method, and not this field.
+            # Compiled code would find the other class's method instead of this field.
             require(field not in _registered_methods, f"a field of {cls.__name__}", "not be named like a method", field)
 
 
 @cache
 def _register_function(function: Callable[..., Any], allocates: bool) -> None:
-    """Let compiled code call this plain function."""
     register_jitable(**({"_nrt": True} if allocates else _OPTIONS))(function)
 
 
@@ -117,7 +116,7 @@ for _module in SHARED_MODULES:
 
 @cache
 def _imports(name: str) -> tuple[str, ...]:
-    """The modules of this package that a module imports where compiled code can see it: at its top level."""
+    """The modules of this package that a module imports at its top level, where compiled code can see them."""
     tree = ast.parse(Path(str(sys.modules[name].__file__)).read_bytes())
     named: list[str] = []
     for node in tree.body:
@@ -129,7 +128,7 @@ def _imports(name: str) -> tuple[str, ...]:
 
 
 def _sources(names: Iterable[str]) -> set[Path]:
-    """The files of these modules and of all that they import from this package, directly or not."""
+    """The files of these modules and of everything that they import from this package, directly or indirectly."""
     seen: set[str] = set()
     waiting = list(names)
     while waiting:
@@ -141,18 +140,18 @@ def _sources(names: Iterable[str]) -> set[Path]:
 
 
 def _files(parts: Iterable[Any]) -> set[Path]:
-    """All source that a compiled loop of these classes and functions is made of.
+    """All source files of a compiled loop with these classes and functions.
 
-    What rules share counts as a whole: a rule may call it by way of its room.
+    The shared rooms count as a whole: a rule may call any of their functions.
     """
     return _sources([__name__, *(module.__name__ for module in SHARED_MODULES), *(part.__module__ for part in parts)])
 
 
 def _digest(parts: Iterable[Any]) -> str:
-    """A fingerprint of all that source.
+    """A hash of all these source files.
 
-    Numba's disk cache looks at the file of the compiled function only; without this an edited rule would run stale.
-    Constants are compiled in, so that imported modules count as well.
+    Numba's disk cache checks only the file of the compiled function; without this hash an edited rule would run stale.
+    Constants are compiled in, so imported modules count as well.
     """
     digest = hashlib.sha256()
     for file in sorted(_files(parts)):
@@ -161,9 +160,9 @@ def _digest(parts: Iterable[Any]) -> str:
 
 
 def compiled(function: Callable[..., Any], classes: tuple[type, ...] = ()) -> Any:
-    """The function, compiled for parameter tuples of these classes, from the disk cache where it can be.
+    """The function, compiled for parameter tuples of these classes, from the disk cache if possible.
 
-    The function must not own arrays: what it calls borrows them from its caller.
+    The function must not own arrays: the functions it calls borrow them from its caller.
     """
     _register_classes(list(classes))
     cacheable = all(

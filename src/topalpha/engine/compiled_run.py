@@ -1,7 +1,6 @@
-"""The compiled driver: runs an algorithm's own method bodies at millions of simulated pulls a second.
+"""The compiled driver: runs an algorithm's own method bodies at millions of simulated pulls per second.
 
-The compiled loop knows no reservoir: it stops where it needs more arms or where its budget of pulls ends, and goes on
-from there.
+The compiled loop has no reservoir: it returns when it needs more arms or reaches its budget, and can be resumed.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from topalpha.engine.compile import compiled, parameter_classes
 from topalpha.families.protocols import ENDLESS
 from topalpha.rules.protocol import SUM, Algorithm, History, Selector
 
-#: What the compiled loop says when it returns.
+#: Return values of the compiled loop.
 STOPPED, OUT_OF_ARMS, OUT_OF_BUDGET, FAULTY = 0, 1, 2, 3
 
 # Positions in the control array of a run.
@@ -38,7 +37,7 @@ def advance_blocks(
     batch: Any,
     budget: int,
 ) -> int:
-    """The loop of a run whose plans ask for blocks of pulls, from where ``control`` says it is."""
+    """The loop of a run that plans blocks of pulls, from the position in ``control``."""
     t, arms, following, planned = control[_T], control[_ARMS], control[_NEXT], control[_PLANNED]
     width = len(batch) // 2
     while True:
@@ -52,7 +51,7 @@ def advance_blocks(
             if planned < 0 or planned > width:
                 status = FAULTY
                 break
-        if t >= budget:  # asked only now: whoever has nothing left to ask for has stopped within the budget
+        if t >= budget:  # after the plan: an empty plan is a stop within the budget
             status = OUT_OF_BUDGET
             break
         arm = batch[following]
@@ -75,7 +74,7 @@ def advance_blocks(
 
 
 class OneByOne(NamedTuple):
-    """Rewards whose sums are drawn one by one: for worlds that know no shorter way, and to check those that do.
+    """Rewards summed one by one: for worlds without a quicker way, and to check those with one.
 
     Examples
     --------
@@ -109,7 +108,7 @@ def advance_pulls(
     batch: Any,
     budget: int,
 ) -> int:
-    """The loop of a run, from where ``control`` says it is."""
+    """The loop of a run, from the position in ``control``."""
     t, arms, following, planned = control[_T], control[_ARMS], control[_NEXT], control[_PLANNED]
     while True:
         if following == planned:
@@ -122,7 +121,7 @@ def advance_pulls(
             if planned < 0 or planned > len(batch):
                 status = FAULTY
                 break
-        if t >= budget:  # asked only now: whoever has nothing left to ask for has stopped within the budget
+        if t >= budget:  # after the plan: an empty plan is a stop within the budget
             status = OUT_OF_BUDGET
             break
         arm = batch[following]
@@ -144,12 +143,11 @@ def advance_pulls(
 
 @cache
 def _loop(classes: tuple[type, ...], blocks: bool) -> Any:
-    """The compiled loop for algorithms and worlds made of these classes."""
     return compiled(advance_blocks if blocks else advance_pulls, classes)
 
 
 def _arrays(memory: Any) -> Any:
-    """The same tuple with arrays in place of lists; a tuple in it likewise."""
+    """The tuple with arrays in place of lists, nested tuples included."""
     return type(memory)(*(_arrays(part) if isinstance(part, tuple) else _array(part) for part in memory))
 
 
@@ -159,24 +157,24 @@ def _array(column: list[Any]) -> NDArray[Any]:
 
 
 class Run:
-    """One run of an algorithm, resumable: the arrays of its history and the compiled loop that moves it on.
+    """One resumable run of an algorithm: the arrays of its history, and the compiled loop.
 
     Parameters
     ----------
     algorithm
-        What ``design`` returned.
+        The result of ``design``.
     world
-        Whatever answers a pull: anything with ``sample(mean, rng)``, the algorithm's own family unless given. Where the
-        algorithm asks for blocks of pulls and the world has ``sample_sum(mean, count, rng)``, that draws the sum.
+        The source of rewards: any object with ``sample(mean, rng)``, by default the algorithm's family. If the
+        algorithm plans blocks of pulls and the world has ``sample_sum(mean, count, rng)``, that draws their sum.
     one_by_one
-        Draw every reward of a block by itself all the same, as one who asks and tells would.
+        Whether to draw every reward of a block separately, as in ask and tell.
     """
 
     def __init__(self, algorithm: Algorithm, world: Any = None, one_by_one: bool = False) -> None:
         self.algorithm = algorithm
         self.world = algorithm.family if world is None else world
         blocks = algorithm.traits.blocks
-        #: Whether a block costs one draw, whatever the number of its pulls.
+        #: Whether a block costs one draw, regardless of its number of pulls.
         self.draws_sums = blocks and not one_by_one and hasattr(self.world, "sample_sum")
         if blocks and not self.draws_sums:
             self.world = OneByOne(self.world)
@@ -185,14 +183,14 @@ class Run:
         self.batch: NDArray[np.int64] = np.zeros(2 * width if blocks else width, dtype=np.int64)
         self.control: NDArray[np.int64] = np.zeros(4, dtype=np.int64)
         self.state: NDArray[np.float64] = np.zeros(algorithm.traits.numbers)
-        self.pending: NDArray[np.int64] = np.zeros(1, dtype=np.int64)  # nothing is ever in flight here
+        self.pending: NDArray[np.int64] = np.zeros(1, dtype=np.int64)  # no pull is ever in flight here
         self.means: NDArray[np.float64] = np.zeros(0)
         self.pulls: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self.stats: tuple[NDArray[np.float64], ...] = tuple(np.zeros(0) for _ in range(algorithm.traits.columns))
-        self.memory = _arrays(algorithm.scratch(1))  # not 0: empty lists would not show the compiler their types
+        self.memory = _arrays(algorithm.scratch(1))  # not 0: the compiler cannot infer the types of empty lists
 
     def add_arms(self, means: NDArray[np.float64]) -> None:
-        """Put these arms' means behind those already known; memory starts afresh."""
+        """Append arms with these means; memory starts afresh."""
         extra = len(means)
         self.means = np.concatenate([self.means, means])
         self.pulls = np.concatenate([self.pulls, np.zeros(extra, dtype=np.int64)])
@@ -204,10 +202,9 @@ class Run:
         self.memory = _arrays(self.algorithm.scratch(len(self.means)))
 
     def advance(self, rng: np.random.Generator, reward_rng: np.random.Generator, budget: int = 2**62) -> int:
-        """Run until the algorithm stops, needs more arms, or has spent ``budget`` pulls in all; say which.
+        """Run until the algorithm stops, needs more arms, or has spent ``budget`` pulls in all; return the status.
 
-        ``rng`` serves the algorithm's rules, ``reward_rng`` the rewards: two streams, so that a person's rewards, which
-        consume neither, lead to the same decisions.
+        ``rng`` is for the rules, ``reward_rng`` for rewards: real rewards use neither, and decisions stay the same.
         """
         status: int = self._loop(
             self.algorithm,
@@ -246,9 +243,9 @@ class Run:
         return [self.recommend()]
 
     def truth(self, arm: int, rng: np.random.Generator) -> float:
-        """What is claimed about the arm: its mean, or its score on a finite set of items.
+        """The quantity that claims are about: the arm's mean, or its score on a finite set of items.
 
-        Of such a set the items that the arm was not tried on are tried now, with rewards from ``rng``.
+        Items of such a set that the arm was not tried on are tried now, with rewards from ``rng``.
         """
         mean, items = float(self.means[arm]), self.algorithm.family.capacity
         if items == ENDLESS:

@@ -1,4 +1,4 @@
-"""The loop of a run, not compiled: for worlds that are no parameter tuples, and to compare with."""
+"""The loop of a run, interpreted: for worlds that are not parameter tuples, and for comparison."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topalpha.rules.protocol import Algorithm
 
 
 class InterpretedRun(Run):
-    """As :class:`topalpha.engine.Run`, with the very same loop on Python lists; the world may be any object.
+    """As :class:`topalpha.engine.Run`, with the same loop on Python lists; the world may be any object.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class InterpretedRun(Run):
             self.world = OneByOne(self.world)
         self._loop = advance_blocks if traits.blocks else advance_pulls
         width = max(traits.width, 1)
-        # Lists in the place of arrays: rules only index them, and Python's numbers are quicker than NumPy's.
+        # Lists in place of arrays: rules only index them, and Python's numbers are quicker than NumPy's.
         lists: Any = self
         lists.batch = [0] * (2 * width if traits.blocks else width)
         lists.control, lists.state, lists.pending = [0] * 4, [0.0] * traits.numbers, [0]
@@ -43,7 +43,7 @@ class InterpretedRun(Run):
         self.memory = algorithm.scratch(1)
 
     def add_arms(self, means: NDArray[np.float64]) -> None:
-        """Put these arms' means behind those already known; memory starts afresh."""
+        """Append arms with these means; memory starts afresh."""
         lists: Any = self
         lists.means.extend(means.tolist())
         lists.pulls.extend([0] * len(means))

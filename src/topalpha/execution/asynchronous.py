@@ -1,4 +1,4 @@
-"""The same loop for coroutine functions, in the caller's event loop."""
+"""The run loop for coroutine functions, in the caller's event loop."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = logging.getLogger("topalpha")
 
 Task = asyncio.Task[Outcome]
 
-#: How long a coroutine that was called off may take to clean up, in seconds, before it is closed.
+#: Seconds that a cancelled coroutine has to clean up before it is closed.
 GRACE = 1.0
 
 
@@ -48,11 +48,11 @@ async def arun(
     patience: float = PATIENCE,
     leave: Callable[[], bool] = no_pause,
 ) -> str:
-    """Evaluate pulls until the search stops, at most ``width`` at a time; all else is as in :func:`run`.
+    """Evaluate at most ``width`` pulls at a time until the search stops; see :func:`run` for the other parameters.
 
-    A plain function runs in a thread of its own, which is left to itself if it times out. If the task that waits for
-    this is cancelled, what has finished is told and the other pulls are cancelled with it: they are lost. A coroutine
-    that goes on all the same is closed. ``leave`` says whether to wait no longer for pulls in flight at the end.
+    A plain function runs in its own thread, which is abandoned if it times out. If the waiting task is cancelled,
+    finished pulls are told and the others are cancelled with it: they are lost. A coroutine that ignores its
+    cancellation is closed. ``leave`` returns whether to stop waiting for pulls in flight at the end.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class _Flight:
         await asyncio.wait(self.tasks, timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED)
 
     def finished(self) -> list[tuple[Pull, Outcome]]:
-        """What has finished and whose time is over, taken out of the tasks."""
+        """Remove the tasks that have finished or timed out, and return their outcomes."""
         now = time.monotonic()
         over = [task for task, (_, deadline) in self.tasks.items() if task.done() or deadline <= now]
         return [(self.tasks.pop(task)[0], self.outcome(task)) for task in over]
@@ -142,7 +142,7 @@ class _Flight:
         return task.result()
 
     async def land(self, patience: float) -> None:
-        """Wait for what is in flight, tell what has finished, and call off the rest."""
+        """Wait for pulls in flight, tell finished ones, and cancel the rest."""
         end, reason = time.monotonic() + patience, f"it was given up, {patience:g} seconds after the search ended"
         if self.tasks and patience > 0.0:
             log.info("topalpha waits for %s", self.in_words())
@@ -159,7 +159,7 @@ class _Flight:
         return in_flight([pull for pull, _ in self.tasks.values()])
 
     async def give_up(self, reason: str) -> None:
-        """Tell what has finished, and call off the rest."""
+        """Tell finished pulls, and cancel the rest."""
         done = [(pull, self.outcome(task)) for task, (pull, _) in self.tasks.items() if task.done()]
         rest = [(task, pull) for task, (pull, _) in self.tasks.items() if not task.done()]
         self.tasks.clear()
@@ -172,13 +172,13 @@ class _Flight:
             await self.dismiss()
 
     def call_off(self, task: Task) -> None:
-        """Cancel the task, and keep it: an event loop has weak references only."""
+        """Cancel the task, and keep a reference: an event loop holds weak references only."""
         task.cancel()
         self.called_off.add(task)
         task.add_done_callback(self.called_off.discard)
 
     async def dismiss(self) -> None:
-        """See that all that was called off ends: nobody could close the event loop otherwise."""
+        """Wait until all cancelled tasks have ended: the event loop could not be closed otherwise."""
         if self.called_off:
             await asyncio.wait(self.called_off, timeout=GRACE)
         if self.called_off:
@@ -190,26 +190,26 @@ class _Flight:
 
 
 def _close(task: Task) -> None:
-    """End a coroutine that goes on although it was cancelled."""
+    """End a coroutine that ignores its cancellation."""
     coroutine: Any = task.get_coro()
     try:
         coroutine.close()
-    except (RuntimeError, ValueError) as error:  # it awaits again whatever happens, or runs at this moment
-        log.warning("topalpha: a pull does not let itself be closed, the event loop waits for it: %s", error)
+    except (RuntimeError, ValueError) as error:  # it awaits again regardless, or is running now
+        log.warning("topalpha: a pull cannot be closed, and the event loop waits for it: %s", error)
         return
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())  # that it was closed is known
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())  # retrieve its exception
     task.cancel()
 
 
 async def _await(evaluation: Evaluation) -> Outcome:
     try:
         return await evaluation.wait()
-    except (Exception, KeyboardInterrupt, SystemExit) as error:  # the last two would tear the event loop down
+    except (Exception, KeyboardInterrupt, SystemExit) as error:  # the last two would end the event loop
         return Failure.of(error)
 
 
 async def _in_thread(evaluation: Evaluation) -> Outcome:
-    """In a daemon thread, which neither a time-out nor the end of the program has to wait for."""
+    """Evaluate in a daemon thread, so that neither a time-out nor the end of the program waits for it."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Outcome] = loop.create_future()
 
@@ -224,7 +224,7 @@ async def _in_thread(evaluation: Evaluation) -> Outcome:
             outcome = Failure.of(error)
         try:
             loop.call_soon_threadsafe(deliver, outcome)
-        except RuntimeError:  # the event loop is closed, and nobody waits
+        except RuntimeError:  # the event loop is closed
             return
 
     context = contextvars.copy_context()

@@ -1,4 +1,4 @@
-"""How much a search may spend, and how much it has."""
+"""Limits on the spending of a search, and the amounts spent."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from topalpha.validate import real, require, whole
 
 
 class Budget(NamedTuple):
-    """How much may be spent; None is no limit.
+    """Limits on spending; None is no limit.
 
     Parameters
     ----------
     pulls
-        Rewards told; a pull that is evaluated again after a failure counts once.
+        Rewards told; a pull evaluated again after a failure counts once.
     seconds
         Wall-clock time.
     cost
-        In units of the caller's own: the sum over rewards told. The search ends once it is reached.
+        The sum of ``cost_of`` over rewards told, in any unit. The search ends once it is reached.
     cost_of
-        What one pull costs: a number, or a function of the candidate and its reward.
+        The cost of one pull: a number, or a function of the candidate and its reward.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class Budget(NamedTuple):
 
 
 class Meter:
-    """What has been spent of a budget; hand it to several runs, one after another, and it goes on counting.
+    """The amounts spent of a budget; pass it to several runs, one after another, and it goes on counting.
 
     Examples
     --------
@@ -67,16 +67,16 @@ class Meter:
 
     @property
     def seconds(self) -> float:
-        """How long it has run, without the time in which it was held."""
+        """Seconds that it has run, without the time on hold."""
         return (time.monotonic() if self._held is None else self._held) - self._began
 
     @property
     def held(self) -> bool:
-        """Whether its clock stands still."""
+        """Whether the clock is on hold."""
         return self._held is not None
 
     def hold(self, still: bool) -> None:
-        """Let the clock stand still, or go on where it stood; the same twice does no harm."""
+        """Stop the clock, or let it go on; repeating a call does no harm."""
         if still and self._held is None:
             self._held = time.monotonic()
         elif not still and self._held is not None:
@@ -85,12 +85,12 @@ class Meter:
 
     @property
     def seconds_left(self) -> float:
-        """How much time is left, perhaps without end."""
+        """Seconds left, perhaps infinitely many."""
         return math.inf if self.budget.seconds is None else max(0.0, self.budget.seconds - self.seconds)
 
     @property
     def pulls_left(self) -> float:
-        """How many pulls are left, perhaps without end."""
+        """Pulls left, perhaps infinitely many."""
         return math.inf if self.budget.pulls is None else max(0, self.budget.pulls - self.pulls)
 
     def add(self, candidate: Any, reward: float) -> None:
@@ -103,7 +103,7 @@ class Meter:
             self.cost += cost
 
     def over(self) -> str | None:
-        """Which of time and cost has run out, if any."""
+        """The limit that is reached, "seconds" or "cost"; None if neither is."""
         if self.seconds_left <= 0.0:
             return "seconds"
         return "cost" if self.budget.cost is not None and self.cost >= self.budget.cost else None

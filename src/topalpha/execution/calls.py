@@ -1,4 +1,4 @@
-"""A person's two functions, made uniform: what draws a candidate, and what pulls it."""
+"""The user's two functions with one signature: ``draw`` gives a candidate, ``pull`` a reward."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topalpha.ask_tell import Pull
 from topalpha.execution.interrupts import released
 from topalpha.validate import has_length, real, require, seed_number
 
-# Children of the seed; streams(seed) has 0, 1 and 2, and the runs of a study count up from there.
+# Children of the seed. Children 0, 1 and 2 belong to streams(seed), and the runs of a study count up from there.
 _DRAW, _PULL, _ITEMS, _LIST, _COMMON = 0x70A10000, 0x70A10001, 0x70A10002, 0x70A10003, 0x70A10004
 
 
@@ -25,7 +25,7 @@ def _generator(seed: int, *child: int) -> Generator:
 
 
 def pull_generator(seed: int, arm: int, number: int) -> Generator:
-    """The generator that this pull of this arm gets, from its beginning.
+    """The generator of this pull of this arm, in its initial state.
 
     Examples
     --------
@@ -36,10 +36,9 @@ def pull_generator(seed: int, arm: int, number: int) -> Generator:
 
 
 def common_generator(rng: Generator) -> Generator:
-    """What a pull's generator has in common with the pulls of the same number of all other arms.
+    """A generator shared by the pulls of the same number of all arms, given the generator of one of them.
 
-    For common random numbers: rewards of different arms then depend on each other, and only algorithms that allow for
-    that are covered by their proof (lucb++, kl-lucb).
+    For common random numbers: rewards then depend on each other, which only some proofs allow (lucb++, kl-lucb).
 
     Examples
     --------
@@ -54,7 +53,7 @@ def common_generator(rng: Generator) -> Generator:
 
 
 def place_of(rng: Generator) -> tuple[int, int]:
-    """The arm and the number of the pull that this generator was given to.
+    """The arm and the number of the pull that owns this generator.
 
     Examples
     --------
@@ -67,10 +66,9 @@ def place_of(rng: Generator) -> tuple[int, int]:
 
 
 class Noted(float):
-    """A reward with a note of what else is known of its pull: how long it took, for example.
+    """A reward with a note about its pull, for example how long it took.
 
-    Whatever evaluates the pull, the note comes back with the reward, and ``cost_of`` sees it. The search itself sees
-    the number alone, and so does a file.
+    The note comes back with the reward from every executor, for ``cost_of``; search and file keep the number only.
 
     Examples
     --------
@@ -87,7 +85,7 @@ class Noted(float):
         return made
 
 
-@lru_cache(maxsize=256)  # few arms are pulled at a time; an order is computed again faster than it is kept
+@lru_cache(maxsize=256)  # few arms are pulled at a time, and an order is quick to compute again
 def _order(seed: int, count: int, *child: int) -> NDArray[np.intp]:
     return _generator(seed, *child).permutation(count)
 
@@ -100,7 +98,7 @@ def _number(value: Any) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One pull, ready to be evaluated anywhere: its random numbers depend on the seed, the arm and the number only.
+    """One pull, ready to be evaluated anywhere: its random numbers depend only on the seed, the arm and the number.
 
     Examples
     --------
@@ -120,7 +118,7 @@ class Evaluation:
         return _number(self.call())
 
     def call(self) -> Any:
-        """What the function returns: a number, or something to wait for."""
+        """The value of the function: a number, or an awaitable."""
         assert self.function is not None
         if self.key is None:
             return self.function(*self.arguments)
@@ -133,24 +131,22 @@ class Evaluation:
 
 
 class Calls:
-    """How candidates are drawn and pulled.
+    """The functions that draw and pull candidates.
 
     Parameters
     ----------
     draw
-        ``draw()`` or ``draw(rng)``, one candidate; or a list of candidates, which are then taken in random order,
-        each at most once.
+        ``draw()`` or ``draw(rng)`` returns a candidate; or a list of candidates, taken in random order, each once.
     pull
-        ``pull(candidate)`` or ``pull(candidate, rng)``, one reward; with items ``pull(candidate, item)`` or
-        ``pull(candidate, item, rng)``. It may be a coroutine function. A further parameter gets the generator if it
-        has no default or is called ``rng``.
+        ``pull(candidate)`` or ``pull(candidate, rng)`` returns a reward; with items, ``pull(candidate, item)`` or
+        ``pull(candidate, item, rng)``. It may be a coroutine function. A further parameter receives the generator if
+        it has no default or is called ``rng``.
     seed
-        Every draw and every pull has a generator of its own, seeded by its place: whoever evaluates it, whenever, and
-        however often.
+        Seeds a generator for every draw and every pull, so that a repeated pull gets the same random numbers.
     items
-        What a candidate is tried on, each at most once, in an order of the candidate's own.
+        Items to try a candidate on, each at most once, in an order of the candidate's own.
     words
-        What the caller calls ``draw``, ``pull`` and ``items``, for errors.
+        The caller's names for ``draw``, ``pull`` and ``items``, for error messages.
 
     Examples
     --------
@@ -179,7 +175,7 @@ class Calls:
         if items is not None:
             _check_items(many, items)
         self.draw, self.pull = draw, pull
-        #: How many candidates there are; 0 if there is no end of them.
+        #: The number of candidates; 0 if it is unlimited.
         self.pool = len(draw) if listed else 0
         #: Whether pulls must be awaited.
         self.asynchronous = _asynchronous(pull)
@@ -193,7 +189,7 @@ class Calls:
         self._pull_rng = _wants_generator(pulling, pull, names)
 
     def candidate(self, arm: int) -> Any:
-        """The candidate of this arm: the same whenever it is asked for. Ctrl-C may come while it is drawn."""
+        """The candidate of this arm, the same at every call. Ctrl-C may interrupt the drawing."""
         if self.pool > 0:
             return self.draw[self.place(arm)]
         with released():
@@ -203,17 +199,17 @@ class Calls:
             return self.draw(rng=rng) if self._draw_rng == "keyword" else self.draw(rng)
 
     def place(self, arm: int) -> int:
-        """Where in the list of candidates this arm's stands."""
+        """The position of this arm's candidate in the list."""
         require(0 <= arm < self.pool, "arm", f"be below {self.pool}, the number of candidates", arm)
         return int(_order(self.seed, self.pool, _LIST)[arm])
 
     def order(self, arm: int) -> NDArray[np.intp]:
-        """The places of the items in the order in which this arm's candidate tries them."""
+        """The positions of the items in the order in which this arm's candidate tries them."""
         assert self.items is not None
         return _order(self.seed, len(self.items), _ITEMS, arm)
 
     def evaluation(self, pull: Pull, candidate: Any) -> Evaluation:
-        """What gives the reward of this pull."""
+        """The evaluation of this pull."""
         arguments: tuple[Any, ...] = (candidate,)
         if self.items is not None:
             count = len(self.items)
@@ -224,8 +220,8 @@ class Calls:
 
 
 def _check_items(name: str, items: Any) -> None:
-    """Raise unless items can be had by their places, 0, 1, ..."""
-    # What pandas holds is had by labels, which may be others than the places, or be the names of columns.
+    """Raise unless ``items`` can be indexed by 0, 1, ..."""
+    # pandas objects are indexed by labels, which may differ from positions, or be names of columns.
     condition = "be a list: of a data frame its rows, such as frame.to_dict('records')"
     require(not hasattr(items, "iloc"), name, condition, type(items).__name__)
     listed = has_length(items) and hasattr(items, "__getitem__") and not isinstance(items, Mapping)
@@ -240,16 +236,16 @@ def _asynchronous(function: Any) -> bool:
 
 
 def _wants_generator(name: str, function: Any, names: tuple[str, ...]) -> str:
-    """How the function takes a generator after these arguments: "position", "keyword", or "" if it does not."""
+    """How the function takes a generator after these arguments: "position", "keyword", or "" if it takes none."""
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # some builtins have none
+    except (TypeError, ValueError):  # some builtins have no signature
         return ""
     parameters = list(signature.parameters.values())
     places = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     named = signature.parameters.get("rng")
     kind = ""
-    # A parameter with a default is the function's own business, unless it is called rng.
+    # A parameter with a default is not ours to fill, unless it is called rng.
     if len(places) > len(names) and (
         places[len(names)].default is inspect.Parameter.empty or places[len(names)] is named
     ):

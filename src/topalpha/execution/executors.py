@@ -1,4 +1,4 @@
-"""Where pulls are evaluated: threads, processes, a cluster, or anything else that has ``submit``."""
+"""Where pulls are evaluated: threads, processes, a cluster, or any object with ``submit``."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ KINDS = ("threads", "processes")
 
 
 class Crew:
-    """Workers, and how a pull is sent to them; made by :func:`open_executor`.
+    """Workers, and the way to send them a pull; made by :func:`open_executor`.
 
     Attributes
     ----------
     width, size
-        How many pulls they are meant to have at a time, and how many workers there are.
+        The number of pulls in flight at a time, and the number of workers.
     owned
-        Whether they were opened here, and so may be replaced.
+        Whether :func:`open_executor` made them, and so may replace them.
     strays
-        Evaluations that were given up and could not be called off: each still keeps a worker busy.
+        Abandoned evaluations that could not be cancelled: each still keeps a worker busy.
 
     Examples
     --------
@@ -56,18 +56,18 @@ class Crew:
 
     @property
     def owned(self) -> bool:
-        """Whether they were opened here, and so may be replaced."""
+        """Whether :func:`open_executor` made the workers, and so may replace them."""
         return self._make is not None
 
     def submit(self, evaluation: Evaluation) -> Future[Outcome]:
-        """Send a pull; ``ValueError`` if it cannot be sent, ``RuntimeError`` if there is nobody to send it to."""
+        """Send a pull; ``ValueError`` if it cannot be sent, ``RuntimeError`` if there is no worker."""
         future: Future[Outcome]
         if isinstance(self.executor, ThreadPoolExecutor | Threads):
             future = self.executor.submit(attempt, evaluation)
         elif isinstance(self.executor, ProcessPoolExecutor):
             future = self.executor.submit(attempt_packed, *self._pack(evaluation, pickle.dumps))
         elif _is_dask(self.executor):
-            # By default the same call again is no new task, and a retry would get the old failure.
+            # By default dask takes a repeated call for the same task, and a retry would get the old failure.
             packed = self._pack(evaluation, import_module("cloudpickle").dumps)
             future = self.executor.submit(attempt_packed, *packed, pure=False)
         else:
@@ -90,10 +90,10 @@ class Crew:
         try:
             return self._packed[1], dumps(replace(evaluation, function=None))
         except Exception as error:
-            raise ValueError(f"candidate must be one that pickle can send to a worker, got {error}") from error
+            raise ValueError(f"candidate must be an object that pickle can send to a worker, got {error}") from error
 
     def abandon(self, future: Future[Outcome]) -> bool:
-        """Give an evaluation up: called off if it has not begun, a stray if it has. Whether it was called off."""
+        """Abandon an evaluation; one that has begun becomes a stray. Return whether it was cancelled."""
         called_off = future.cancel()
         if not called_off and not future.done():
             self.strays.add(future)
@@ -101,22 +101,22 @@ class Crew:
         return called_off
 
     def renew(self) -> None:
-        """Replace all workers: processes are killed, threads left to themselves."""
-        require(self._make is not None, "executor", "be one that was opened here", self.executor)
+        """Replace all workers: processes are killed, threads abandoned."""
+        require(self._make is not None, "executor", "be opened by open_executor", self.executor)
         assert self._make is not None
-        log.info("topalpha opens %d new workers in place of the old ones", self.width)
+        log.info("topalpha replaces its %d workers", self.width)
         _dismiss(self.executor, by_force=True)
         self.strays.clear()
         self.executor = self._make()
 
     def close(self) -> None:
-        """Let the workers go without waiting for any of them; nothing happens to an executor of the caller's own."""
+        """Release the workers without waiting for them; an executor of the caller stays open."""
         if self.owned:
             _dismiss(self.executor, by_force=bool(self.strays or getattr(self.executor, "_broken", False)))
 
 
 def cannot_travel(function: Any, error: BaseException) -> ValueError:
-    """What is said about a function that does not reach its worker.
+    """The error for a function that cannot be sent to a worker.
 
     Examples
     --------
@@ -129,25 +129,24 @@ def cannot_travel(function: Any, error: BaseException) -> ValueError:
 
 @contextmanager
 def open_executor(kind: Any, workers: int | None = None) -> Iterator[Crew | None]:
-    """Workers that are gone when the context ends; None gives None, and pulls run in the calling thread.
+    """Workers that exist until the context ends. For None it yields None, and pulls run in the calling thread.
 
     Parameters
     ----------
     kind
-        ``"threads"`` or ``"processes"``; an executor of :mod:`concurrent.futures` or alike; a dask ``Client``.
-        Processes are started afresh, not forked: a script must protect itself by ``if __name__ == "__main__":``.
+        ``"threads"`` or ``"processes"``; an executor like those of :mod:`concurrent.futures`; a dask ``Client``.
+        Processes are started afresh, not forked: a script needs ``if __name__ == "__main__":``.
     workers
-        How many; by default all processors, or what the executor has. An executor that does not say needs a number.
+        How many; by default one per processor, or those of the executor. Required if the executor does not tell.
 
     Notes
     -----
-    At the end nobody is waited for. Processes that still evaluate are killed; they also end by themselves when the
-    process that opened them is gone, however it died. A thread cannot be killed: it goes on until its pull returns or
-    the program ends. The same holds for a pull that timed out: its thread is lost until it returns, and once all are
-    lost there are new ones. A worker thread of dask is lost for good if its pull
-    never returns: there, pulls that may hang need a limit of their own. Dask itself evaluates the pulls of a worker
-    that died again, elsewhere; how long it tries to reach one that is gone is its setting
-    ``distributed.comm.timeouts.connect``, of which 5 seconds are plenty on one machine.
+    The end of the context waits for nobody. Processes that still evaluate are killed; they also end when the process
+    that opened them dies in any way. A thread cannot be killed: it goes on until its pull returns or the program
+    ends. In the same way a pull that times out occupies its thread until it returns; once all threads are occupied,
+    new ones replace them. A worker thread of dask is lost for good if its pull never returns: pulls that may hang
+    there need their own limit. Dask itself evaluates the pulls of a dead worker again, elsewhere. Its setting
+    ``distributed.comm.timeouts.connect`` limits the attempts to reach a dead worker; on one machine 5 seconds suffice.
 
     Examples
     --------
@@ -180,14 +179,14 @@ def _crew(kind: Any, workers: int | None) -> Crew:
         make = (lambda: Threads(count)) if kind == "threads" else (lambda: _processes(count))
         return Crew(make(), count, count, make)
     executor = kind
-    if hasattr(kind, "get_executor"):  # dask's Client, whose own futures have another interface
+    if hasattr(kind, "get_executor"):  # dask's Client; its own futures have another interface
         require(not getattr(kind, "asynchronous", False), "executor", "not be an asynchronous client", kind)
         executor = kind.get_executor(pure=False)
     size = getattr(executor, "_max_workers", None)
     if size is None and _is_dask(executor):
         size = sum(executor._client.nthreads().values()) or None
     size = size or workers
-    require(size is not None, "width", "be given for an executor that does not say how many workers it has", size)
+    require(size is not None, "width", "be given for an executor that does not tell its number of workers", size)
     return Crew(executor, workers or whole("width", size or 0), size or 0)
 
 
@@ -196,14 +195,14 @@ def _is_dask(executor: Any) -> bool:
 
 
 def _prepare() -> None:
-    # A terminal and a service manager send these to all processes at once; the one that waits for the workers decides.
+    # A terminal or a service manager signals all processes at once; the process that waits for the workers decides.
     for number in SIGNALS:
         signal.signal(number, ignore_signal)
     threading.Thread(target=outlive, name="topalpha parent", daemon=True).start()
 
 
 def _processes(count: int) -> ProcessPoolExecutor:
-    # A fork of a process that has threads may dead-lock.
+    # Forking a process with threads may dead-lock.
     context = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
     pool = ProcessPoolExecutor(count, mp_context=context, initializer=_prepare)
     try:
@@ -212,7 +211,7 @@ def _processes(count: int) -> ProcessPoolExecutor:
                 future.result()
     except BrokenExecutor as error:
         _dismiss(pool, by_force=True)
-        text = "processes could not start; a script that opens some must do so under if __name__ == '__main__':"
+        text = "processes could not start; a script must open them under if __name__ == '__main__':"
         raise RuntimeError(text) from error
     except BaseException:
         _dismiss(pool, by_force=True)
@@ -227,5 +226,5 @@ def _dismiss(pool: Any, by_force: bool) -> None:
     if by_force:
         for process in processes:
             process.kill()
-    if manager is not None:  # idle or killed, they are gone in a moment; nothing may be left that an exit trips over
+    if manager is not None:  # they end in a moment, idle or killed; a leftover would disturb the exit
         manager.join(timeout=5.0)

@@ -1,4 +1,4 @@
-"""What becomes of a pull that gives no reward."""
+"""Pulls that give no reward."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import NamedTuple
 
 from topalpha.ask_tell import Pull, Result
 
-#: What may be done about a pull that gives no reward.
+#: Actions for a pull that gives no reward.
 POLICIES = ("raise", "retry", "worst")
-#: What may be done about a pull that was begun and never answered.
+#: Actions for a pull that began and never answered.
 LOSSES = ("again", "worst")
 
 
 class PullFailed(RuntimeError):
-    """A pull gave no reward, and the search could not go on; ``__cause__`` is what happened.
+    """A pull gave no reward, and the search could not go on; ``__cause__`` is the original error.
 
-    The pull is still outstanding: a search that is resumed evaluates it again. All else that had finished was told.
+    The pull is still outstanding: a resumed search evaluates it again. All other finished pulls were told.
 
     Parameters
     ----------
     pull
-        The one that failed.
+        The pull that failed.
     reason
-        What happened, in words.
+        Why it failed.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class PullFailed(RuntimeError):
         super().__init__(pull, reason)
         self.pull = pull
         self.reason = reason
-        #: What is proved all the same, where whoever ran the search can say.
+        #: The proved result, if the caller can still supply one; else None.
         self.result: Result | None = None
 
     def __str__(self) -> str:
@@ -44,11 +44,11 @@ class PullFailed(RuntimeError):
 
 
 class Failure(NamedTuple):
-    """Why a pull gave no reward. ``travel`` says that it never began: it could not be sent to its worker.
+    """Why a pull gave no reward. ``travel``: it never began, because it could not be sent to its worker.
 
-    ``refused`` says that it gave a number that cannot be a reward: no outcome of the evaluation but a mistake in it,
-    and no policy for failures may hide that. NaN is an outcome: many evaluations give it where they fail. ``lost`` says
-    that it never answered, so that nobody knows what it would have given.
+    ``refused``: it returned a number that cannot be a reward. That is a mistake in the evaluation, not an outcome, and
+    no policy for failures may hide it. NaN is an outcome: many evaluations return it when they fail. ``lost``: it never
+    answered, so its reward is unknown.
 
     Examples
     --------
@@ -64,31 +64,31 @@ class Failure(NamedTuple):
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
-        """The failure that this exception is."""
-        if type(error).__name__ == "KilledWorker":  # dask's; its own text is about keys and limits
+        """The failure for this exception."""
+        if type(error).__name__ == "KilledWorker":  # dask's own text is about keys and limits
             return cls("its worker died, and so did others that tried", error, lost=True)
         return cls(f"{type(error).__name__}: {error}", error)
 
     @property
     def of_the_pull(self) -> bool:
-        """Whether the pull itself failed: not if it was never sent, nor at Ctrl-C or an exit in the worker."""
+        """Whether the pull itself failed: False if it was not sent, or at Ctrl-C or an exit in the worker."""
         return isinstance(self.error, Exception) and not self.travel
 
     @classmethod
     def late(cls, timeout: float) -> Failure:
-        """No reward came in time."""
+        """The failure of a pull that gave no reward in time."""
         reason = f"no reward within {timeout:g} seconds"
         return cls(reason, TimeoutError(reason), lost=True)
 
     def portable(self) -> Failure:
-        """The same, with an exception that survives the way back from another process.
+        """The same failure, with an exception that can return from another process.
 
-        An exception that can be pickled and not unpickled would take the whole pool of processes down.
+        An exception that can be pickled but not unpickled would break the whole pool of processes.
         """
         trace = "".join(traceback.format_exception(self.error))
         try:
             error: BaseException = pickle.loads(pickle.dumps(self.error))
-        except Exception:  # a person's own class may raise anything here; its words and its trace go on all the same
+        except Exception:  # a user's class may raise anything here; keep its text and trace
             error = RuntimeError(self.reason)
         error.add_note("In the worker:\n" + trace)  # notes travel with the exception, tracebacks do not
         return self._replace(error=error)

@@ -1,4 +1,4 @@
-"""Pulls in flight on a crew of workers: results in any order, late ones, and workers that die."""
+"""Pulls in flight on a crew of workers: results in any order, timeouts, and workers that die."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Job(NamedTuple):
 
 
 class Flight:
-    """One run on a crew; see :func:`topalpha.execution.run`.
+    """One run on a crew of workers; see :func:`topalpha.execution.run`.
 
     Examples
     --------
@@ -64,19 +64,19 @@ class Flight:
         self._jobs: dict[int, Job] = {}
         self._finished: SimpleQueue[int] = SimpleQueue()
         self._tickets = 0
-        # Pulls that were in flight when a process died, any of which may have killed it: they run alone, in turn.
+        # Pulls in flight when a process died. Any of them may have killed it, so they run alone, in turn.
         self._suspects: deque[tuple[Pull, Evaluation]] = deque()
         self._culprits: set[int] = set()
         self._stuck = math.inf
 
     def run(self) -> str:
-        """Evaluate until there is a reason to end, and say which."""
+        """Evaluate pulls until there is a reason to end, and return it."""
         patience = 0.0
         try:
             reason = self._fly()
             patience = 0.0 if reason == "stopped" else self.patience
         except KeyboardInterrupt:
-            # Ours is the second one, and leaves; one that came from somebody else's handler is the first.
+            # From our handler this is the second signal, and leaves at once; from another handler it is the first.
             patience = self.patience if self.signals.reason is None else 0.0
             reason = self.signals.heed() or "interrupted"
         except PullFailed:
@@ -102,7 +102,7 @@ class Flight:
         return reason
 
     def _land(self, patience: float) -> None:
-        """Wait for what is in flight, tell what has finished, and give up the rest."""
+        """Wait for pulls in flight, tell finished ones, and give up the rest."""
         end, reason = time.monotonic() + patience, "it was interrupted"
         lost: list[tuple[Pull, str]] = []
         if self._jobs and patience > 0.0:
@@ -121,7 +121,7 @@ class Flight:
         self.ledger.give_up(lost)
 
     def _come_home(self) -> list[tuple[Pull, str]]:
-        """Tell what has finished and whose time is over, at the end of a run; what has lost its worker is lost."""
+        """Tell pulls that finished or timed out at the end of a run; return those whose worker died."""
         lost, now = [], time.monotonic()
         outcomes: list[tuple[Pull, Outcome]] = []
         for ticket, job in list(self._jobs.items()):
@@ -141,7 +141,7 @@ class Flight:
         return lost
 
     def _launch(self) -> None:
-        """Start as many pulls as there are free workers."""
+        """Start one pull per free worker."""
         if self._suspects:
             if not self._jobs:
                 self._submit(*self._suspects.popleft())
@@ -169,11 +169,11 @@ class Flight:
             return
         self._tickets += 1
         self._jobs[self._tickets] = Job(pull, evaluation, future, time.monotonic() + self.timeout)
-        # The callback holds a number, not the job: a future that was told must not be kept alive, here or elsewhere.
+        # The callback holds a number, not the job: a finished future must not be kept alive.
         future.add_done_callback(lambda _, put=self._finished.put, ticket=self._tickets: put(ticket))  # type: ignore[misc]
 
     def _wait(self, patience: float) -> list[int]:
-        """Tickets of all evaluations that have finished; none if none does for so many seconds."""
+        """Tickets of finished evaluations; empty if none finishes within ``patience`` seconds."""
         if self.timeout < math.inf and self._jobs:
             patience = min(patience, min(job.deadline for job in self._jobs.values()) - time.monotonic())
         tickets = []
@@ -186,18 +186,18 @@ class Flight:
             return tickets
 
     def _collect(self, tickets: list[int]) -> None:
-        """Tell what has finished, whose time is over, and who killed a worker."""
+        """Handle evaluations that finished, timed out or killed a worker."""
         outcomes: dict[int, Outcome] = {}
         broken: tuple[Pull, Exception] | None = None
         for ticket in tickets:
-            if ticket not in self._jobs:  # given up before
+            if ticket not in self._jobs:  # given up earlier
                 continue
             job = self._jobs[ticket]
             try:
                 outcomes[ticket] = job.future.result()
             except (BrokenExecutor, CancelledError) as error:
                 broken = (job.pull, error)
-            except Exception as error:  # not the pull's own, which would be an answer
+            except Exception as error:  # not from the pull itself: that would be an outcome
                 travel = isinstance(error, (ImportError, AttributeError, TypeError, PicklingError))
                 outcomes[ticket] = Failure.of(error)._replace(travel=travel)
         now = time.monotonic()
@@ -219,9 +219,9 @@ class Flight:
             raise self._gone(broken[0]) from broken[1]
 
     def _suspect_all(self) -> None:
-        """Replace the workers; whatever was in flight runs again, one pull at a time, so that only the culprit pays.
+        """Replace the workers; pulls that were in flight run again, one at a time, so that only the culprit pays.
 
-        That is, unless pulls that were lost count as such.
+        If lost pulls count as such, they are told instead.
         """
         jobs = list(self._jobs.values())
         self._jobs.clear()
@@ -231,7 +231,7 @@ class Flight:
         self.crew.renew()
 
     def _unstick(self) -> None:
-        """Every worker is busy with something that was given up: replace them, or wait once more as long."""
+        """Every worker hangs in an abandoned pull: replace them, or wait once more for ``timeout`` seconds."""
         if self.crew.owned:
             self.crew.renew()
             return

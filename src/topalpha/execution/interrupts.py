@@ -1,4 +1,4 @@
-"""Ctrl-C and the signals that end a process: an orderly end first, and never in the middle of writing a reward down."""
+"""Ctrl-C and the signals that end a process: an orderly end first, and never while a reward is written."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any, NoReturn
 
 log = logging.getLogger("topalpha")
 
-#: How long pulls in flight are waited for at the end of a search, in seconds, unless someone says otherwise.
+#: Default seconds to wait for pulls in flight at the end of a search.
 PATIENCE = 60.0
 
 
 def _known() -> dict[int, tuple[str, str, Any]]:
-    """The signals that end a search: the reason that its certificate names, what people call it, and who handles it."""
+    """By signal: the reason in the certificate, the common name, and the default handler."""
     found: dict[int, tuple[str, str, Any]] = {
         signal.SIGINT: ("interrupted", "Ctrl-C", signal.default_int_handler),
         signal.SIGTERM: ("terminated", "SIGTERM", signal.SIG_DFL),
@@ -29,12 +29,12 @@ def _known() -> dict[int, tuple[str, str, Any]]:
     return found
 
 
-#: By number: the reason for the certificate, the name, and the handler that may be replaced.
+#: By signal number: the reason in the certificate, the name, and the handler that may be replaced.
 SIGNALS = _known()
 
 
 def nothing() -> str:
-    """What is waited for, where nothing is.
+    """The empty description, for :attr:`Signals.waits_for` without pulls.
 
     Examples
     --------
@@ -45,20 +45,20 @@ def nothing() -> str:
 
 
 class Signals:
-    """What this process was asked for since :func:`held`.
+    """The signals that this process received since :func:`held`.
 
-    The first signal ends the search in order: what is in flight is waited for. The second one leaves at once.
+    The first signal ends the search in order: it waits for pulls in flight. The second one leaves at once.
 
     Attributes
     ----------
     patience
-        How many seconds are waited for what is in flight; 0: the first signal already leaves at once.
+        Seconds to wait for pulls in flight; with 0 the first signal leaves at once.
     reason
-        Why the search is to end, for its certificate; None while nobody asked for it.
+        Why the search is to end, for its certificate; None without a signal.
     waits_for
-        What is in flight, in words, for whoever pressed Ctrl-C.
+        Describes the pulls in flight, for the message after Ctrl-C.
     alone
-        Whether a pull runs in the main thread, which nobody but another signal can bring back.
+        Whether a pull runs in the main thread, which only another signal can interrupt.
 
     Examples
     --------
@@ -77,21 +77,21 @@ class Signals:
         self._news: SimpleQueue[int | None] = SimpleQueue()
 
     def note(self, number: int) -> bool:
-        """Note a signal; whether it is the first one, and there is time to end in order."""
+        """Note a signal; return whether it is the first and there is time for an orderly end."""
         first = self.reason is None
         if first:
             self.number = number
             self.reason = SIGNALS[number][0]
-            self._news.put(number)  # of all that one might do in a handler of signals, this is known to be safe
+            self._news.put(number)  # this is safe in a signal handler
         return first and self.patience > 0.0
 
     def heed(self) -> str | None:
-        """The reason to end, if there is one; it is obeyed then, and not passed on."""
+        """The reason to end, or None; a reason that was returned counts as obeyed, and is not passed on."""
         self.heeded = self.heeded or self.reason is not None
         return self.reason
 
     def watch(self) -> None:
-        """Say what is waited for after the first signal; bring a pull in the main thread back when patience ends."""
+        """After the first signal, log what the search waits for; interrupt the main thread when patience ends."""
         number = self._news.get()
         if number is None:
             return
@@ -108,12 +108,12 @@ class Signals:
             _send_to_main_thread(number)
 
     def over(self) -> None:
-        """Nobody waits any more."""
+        """End :meth:`watch`."""
         self._news.put(None)
 
 
 def depart(reason: str) -> NoReturn:
-    """Leave as the signal behind this reason would have it: by Ctrl-C, or with the exit code that shells give it.
+    """Leave as the signal of this reason demands: by ``KeyboardInterrupt``, or with its shell exit code.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def depart(reason: str) -> NoReturn:
 
 
 def exit_code(reason: str) -> int:
-    """The exit code of a program that ended for this reason; 0 if no signal is behind it.
+    """The exit code of a program that ended for this reason; 0 if the reason is not a signal.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def exit_code(reason: str) -> int:
 class _State:
     held = False
     pending = False
-    #: Who is told of signals, the outermost; and who asks at present.
+    #: The outermost object, which receives signals, and the innermost one, which asks for them.
     current: Signals | None = None
     inner: Signals | None = None
 
@@ -158,7 +158,7 @@ def _note(number: int, frame: FrameType | None) -> None:
 def _send_to_main_thread(number: int) -> None:
     main = threading.main_thread().ident
     if hasattr(signal, "pthread_kill") and main is not None:
-        signal.pthread_kill(main, number)  # this one also ends a sleep
+        signal.pthread_kill(main, number)  # this also ends a sleep
     else:
         import _thread
 
@@ -171,14 +171,13 @@ def _in_main_thread() -> bool:
 
 @contextmanager
 def held(patience: float = 0.0) -> Iterator[Signals]:
-    """Hold Ctrl-C, SIGTERM and SIGHUP back, in the main thread, where nobody else handles them.
+    """Hold back Ctrl-C, SIGTERM and SIGHUP in the main thread, unless others handle them.
 
-    The first one is noted, for whoever reads :meth:`Signals.heed`. With patience, pulls go on; the next one (or the
-    first one, without patience) waits for the next :func:`released`, where it raises ``KeyboardInterrupt``. At the end
-    the handlers are as before. A SIGTERM or SIGHUP that nobody heeded is then sent on; a Ctrl-C is forgotten.
+    :meth:`Signals.heed` reports the first signal. With patience, pulls go on; the next signal (or the first, without
+    patience) waits for the next :func:`released` and raises ``KeyboardInterrupt`` there. At the end the handlers are
+    restored. A SIGTERM or SIGHUP that was not heeded is then sent again; a Ctrl-C is forgotten.
 
-    Within :func:`held` this is the same; within :func:`released`, in a pull that is itself a search, the first signal
-    is for the outer one.
+    Nested in :func:`held` this changes nothing; in a pull that is a search, the first signal is for the outer search.
 
     Examples
     --------
@@ -198,7 +197,7 @@ def held(patience: float = 0.0) -> Iterator[Signals]:
     ...     print("a pull that is waited for,", signals.heed())
     a pull that is waited for, interrupted
     """
-    if not _in_main_thread():  # signals reach the main thread only
+    if not _in_main_thread():  # only the main thread receives signals
         yield Signals(patience)
         return
     if _state.inner is not None:

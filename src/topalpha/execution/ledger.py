@@ -1,4 +1,4 @@
-"""The books between a search and whoever evaluates its pulls: what is asked for, told, failed and spent."""
+"""The account of a run: pulls asked for, told, failed and spent, between a search and its evaluators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = logging.getLogger("topalpha")
 
 
 def in_flight(pulls: Sequence[Pull]) -> str:
-    """These pulls in words; nothing for none.
+    """A description of these pulls; empty for none.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def in_flight(pulls: Sequence[Pull]) -> str:
 
 
 def no_note(pull: Pull, reason: str, action: str) -> None:
-    """What is called for a failed pull unless the caller has something better.
+    """The default for ``failed``: does nothing.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def no_note(pull: Pull, reason: str, action: str) -> None:
 
 
 def no_rest(pull: Pull) -> None:
-    """What is called for a pull that was asked for and waits for the next run unless the caller has something better.
+    """The default for ``rest``: does nothing.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def no_rest(pull: Pull) -> None:
 
 
 def no_notice() -> str | None:
-    """What is called between rewards unless the caller has something better: a reason to leave off, or None.
+    """The default for ``notice``: no reason to end.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def no_notice() -> str | None:
 
 
 def no_pause() -> bool:
-    """What is called before pulls are started unless the caller has something better: whether to hold them back.
+    """The default for ``paused``: never.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def no_pause() -> bool:
 
 
 class Ledger:
-    """One run's account of one search; see :func:`topalpha.execution.run` for the parameters.
+    """The account of one run of a search; see :func:`topalpha.execution.run` for the parameters.
 
     Examples
     --------
@@ -108,24 +108,24 @@ class Ledger:
         self.paused = paused
         self.on_lost = choice("on_lost", on_lost, LOSSES)
         counts = on_lost == "again" or search.endures
-        require(counts, "on_lost", "be again for a search that does not count lost pulls", on_lost)
+        require(counts, "on_lost", "be again for an algorithm that does not count lost pulls", on_lost)
         self.rest = rest
-        #: What says that the run is to end, and why.
+        #: Returns the reason to end the run, or None.
         self.heed: Callable[[], str | None] = no_notice
         self.worst = search.model.worst
         possible = on_error != "worst" or self.worst is not None
-        require(possible, "on_error", "be raise or retry where no reward is the worst", on_error)
+        require(possible, "on_error", "be raise or retry for rewards without a worst value", on_error)
         self._tries: dict[int, int] = {}
         self._take_over()
 
     def _take_over(self) -> None:
-        """Whatever was in flight before is evaluated again."""
+        """Mark pulls that an earlier run left outstanding to be evaluated again."""
         if not self.search.stopped:
             for pull in self.search.outstanding:
                 self.search.again(pull)
 
     def verdict(self, running: int) -> str | None:
-        """Why the run ends now, if it does, while this many pulls run."""
+        """The reason to end the run now, or None, while ``running`` pulls run."""
         if self.search.stopped:
             return "stopped"
         if (said := self.heed()) is not None:
@@ -135,24 +135,24 @@ class Ledger:
         if running == 0 and self.search.exhausted:
             return "lost"
         if running == 0 and self.meter.pulls_left == 0:
-            # Only an ask finds out that the last reward was enough; what it asks for rests until the next run.
+            # Only an ask shows whether the last reward was enough; its pull rests until the next run.
             for pull in self.search.ask_many(1):
                 self.search.again(pull)
             return "stopped" if self.search.stopped else "pulls"
         return None
 
     def rests(self) -> bool:
-        """Whether no pull is to be started now; the clock of the budget stands still meanwhile."""
+        """Whether the run is paused; the clock of the budget stops meanwhile."""
         still = self.paused()
         self.meter.hold(still)
         return still
 
     def interval(self, poll: float) -> float:
-        """How long to wait at most before looking again: ``poll`` seconds, or until time runs out."""
+        """Seconds to wait before the next check: ``poll``, or less if time runs out."""
         return poll if self.meter.held else min(poll, self.meter.seconds_left)
 
     def start(self, free: int, running: int) -> Iterator[tuple[Pull, Evaluation]]:
-        """Pulls to start now: at most ``free``, and no more than the budget has left beside those that run."""
+        """Pulls to start now: at most ``free``, and within the budget together with ``running`` ones."""
         room = min(free, self.meter.pulls_left - running)
         for pull in self.search.ask_many(max(0, int(room))):
             while pull.arm >= len(self.candidates):
@@ -160,18 +160,18 @@ class Ledger:
             yield pull, self.calls.evaluation(pull, self.candidates[pull.arm])
 
     def settle(self, outcomes: Iterable[tuple[Pull, Outcome]]) -> None:
-        """Tell all rewards at once, then see to the failures."""
+        """Tell all rewards at once, then handle the failures."""
         for pull, failure in self._told(outcomes):
             self._see_to(pull, failure)
 
     def bring_home(self, outcomes: Iterable[tuple[Pull, Outcome]]) -> None:
-        """The same at the end of a run, when nothing is tried again: failures are noted, and wait for the next run."""
+        """As :meth:`settle`, at the end of a run: failures are noted, and wait for the next run."""
         for pull, failure in self._told(outcomes):
             if failure.of_the_pull and not self.search.stopped:
                 self._note(pull, failure.reason, "raise")
 
     def give_up(self, lost: Sequence[tuple[Pull, str]]) -> None:
-        """The last word of a run on what is outstanding: these were being evaluated, the others rest."""
+        """At the end of a run, lose these pulls, which were being evaluated; all other outstanding pulls rest."""
         if self.search.stopped:
             return
         self.lose(lost)
@@ -181,7 +181,7 @@ class Ledger:
                 self.rest(pull)
 
     def lose(self, pulls: Sequence[tuple[Pull, str]]) -> bool:
-        """Pulls that were begun and will not answer, and why. Whether they are to be evaluated again."""
+        """Handle pulls that began and will not answer; return whether they are to be evaluated again."""
         for pull, reason in pulls:
             if self.on_lost == "again":
                 self._note(pull, reason, "again")
@@ -192,7 +192,7 @@ class Ledger:
         return self.on_lost == "again"
 
     def _told(self, outcomes: Iterable[tuple[Pull, Outcome]]) -> list[tuple[Pull, Failure]]:
-        """Tell the rewards among these, and all that counts as one; what is left are failures."""
+        """Tell all rewards, and failures that count as rewards; return the other failures."""
         rewards: list[tuple[Pull, float]] = []
         lost: list[tuple[Pull, str]] = []
         failures: list[tuple[Pull, Failure]] = []

@@ -1,4 +1,4 @@
-"""The loop: ask for pulls, have them evaluated, tell their rewards, until the search stops or something runs out."""
+"""The loop: ask for pulls, evaluate them, tell their rewards, until the search stops or a limit is reached."""
 
 from __future__ import annotations
 
@@ -38,47 +38,47 @@ def run(
     rest: Callable[[Pull], None] = no_rest,
     patience: float = PATIENCE,
 ) -> str:
-    """Evaluate pulls until the search stops, and say why it ended.
+    """Evaluate pulls until the search stops, and return the reason for the end.
 
     Parameters
     ----------
     search, calls
-        What asks for pulls, and how they are evaluated.
+        The search that asks for pulls, and the functions that evaluate them.
     candidates, new_candidate
-        The arms drawn so far, and what draws the next one; it is appended.
+        The candidates drawn so far, by arm, and the function that draws the next; it is appended.
     executor, width
-        As in :func:`open_executor`, or what that gave; ``width`` pulls are in flight at a time.
+        As in :func:`open_executor`, or its result; ``width`` pulls are in flight at a time.
     budget
-        What may be spent. What is in flight when time or cost run out is waited for; pulls in flight count.
+        Limits on spending, pulls in flight included. When time or cost run out, pulls in flight are waited for.
     on_error, retries
-        What happens to a pull that raises, whose reward is not allowed, that times out or whose worker dies:
-        ``"raise"``, :class:`PullFailed`; ``"retry"``, the same again with the same random numbers, so many times, then
-        :class:`PullFailed`; ``"worst"``, the worst reward that there is.
+        What happens to a pull that raises, returns an invalid reward, times out or loses its worker. ``"raise"``:
+        :class:`PullFailed`. ``"retry"``: it runs again with the same random numbers, at most ``retries`` times, then
+        :class:`PullFailed`. ``"worst"``: it counts as the worst possible reward.
     timeout
-        Seconds from when a pull is submitted; not without an executor.
+        Seconds from the submission of a pull; needs an executor.
     failed
-        Called with pull, reason and what is done about it.
+        Called with the pull, the reason and the action taken.
     notice
-        Called after every batch of rewards and every ``poll`` seconds while waiting; a text from it ends the run.
+        Called after every batch of rewards and every ``poll`` seconds while waiting; a returned text ends the run.
     paused
-        Called before pulls are started, which waits as long as it gives True; those in flight are told as they finish,
-        and the seconds of the budget do not count.
+        Called before pulls are started; no pull is started while it returns True. Pulls in flight are told as they
+        finish, and the seconds of the budget do not count.
     on_lost
-        What happens to a pull that was begun and never answers, because it is given up at the end, times out, or loses
-        its worker: ``"again"``, it is evaluated again (by the next run, or as ``on_error`` says); or ``"worst"``, it
-        counts as the largest reward in its arm's upper bound and as the smallest one in its lower bound.
+        What happens to a pull that began and never answers, because it is given up at the end, times out, or loses its
+        worker. ``"again"``: it is evaluated again (by the next run, or as ``on_error`` says). ``"worst"``: it counts as
+        the largest reward in its arm's upper bound and as the smallest in its lower bound.
     rest
         Called at the end for each pull that was asked for and is not being evaluated: the next run begins it.
     patience
-        How many seconds pulls in flight are waited for when something other than the stopping rule ends the run. What
-        has not answered by then is lost. A second Ctrl-C ends the wait.
+        Seconds to wait for pulls in flight when something other than the stopping rule ends the run. A pull that has
+        not answered by then is lost. A second Ctrl-C ends the wait.
 
     Returns
     -------
     str
         ``"stopped"``, ``"pulls"``, ``"seconds"``, ``"cost"``, ``"interrupted"`` after Ctrl-C, ``"terminated"`` after
-        SIGTERM, ``"hangup"`` after SIGHUP, ``"lost"`` if too many pulls were lost to go on, or what ``notice`` said.
-        Pulls that are outstanding then are evaluated again, with the same random numbers, by the next run.
+        SIGTERM, ``"hangup"`` after SIGHUP, ``"lost"`` if too many pulls were lost to go on, or the text of ``notice``.
+        The next run evaluates outstanding pulls again, with the same random numbers.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def run(
     >>> run(search, calls, candidates=arms, new_candidate=calls.candidate)
     'stopped'
     """
-    plain = "be a plain function here: asearch and aresume are for coroutine functions"
+    plain = "be a plain function here: use asearch and aresume for coroutine functions"
     require(not calls.asynchronous, "pull", plain, calls.pull)
     require(timeout is None or executor is not None, "timeout", "be None without an executor", timeout)
     require(executor is not None or width in (None, 1), "width", "be 1 without an executor", width)

@@ -1,4 +1,4 @@
-"""Threads that nobody has to wait for: one that is stuck in a pull does not keep the program from ending."""
+"""Daemon threads: a thread that is stuck in a pull does not keep the program from ending."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class _Work(NamedTuple):
             return
         try:
             self.future.set_result(self.function(*self.arguments))
-        except BaseException as error:  # an exit or a Ctrl-C in a pull is the caller's to see
+        except BaseException as error:  # the caller handles an exit or a Ctrl-C in a pull
             self.future.set_exception(error)
 
 
 class Threads(Executor):
-    """A pool of daemon threads. Python waits for those of ``ThreadPoolExecutor`` before it exits, if need be for ever.
+    """A pool of daemon threads. Python waits for threads of ``ThreadPoolExecutor`` at exit, perhaps forever.
 
     Parameters
     ----------
     workers
-        How many; each is started when there is work for it.
+        The number of threads; each is started when there is work for it.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Threads(Executor):
         self._closed = False
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
-        """Have it called in one of the threads."""
+        """Call the function in one of the threads."""
         if self._closed:
             raise RuntimeError("the threads are gone")
         assert not named
@@ -60,7 +60,7 @@ class Threads(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more work; threads end as soon as they have done theirs."""
+        """Take no more work; threads end when they have finished theirs."""
         self._closed = True
         try:
             while cancel_futures and (work := self._work.get_nowait()) is not None:
@@ -75,7 +75,7 @@ class Threads(Executor):
     def _serve(self) -> None:
         while (work := self._next()) is not None:
             work.do()
-            del work  # nothing may be kept alive while there is nothing to do
+            del work  # an idle thread must not keep work alive
 
     def _next(self) -> _Work | None:
         try:

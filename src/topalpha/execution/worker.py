@@ -1,4 +1,4 @@
-"""What runs in a worker: one evaluation, whose failure is an answer and not an exception."""
+"""The code that runs in a worker: one evaluation, whose failure is returned, not raised."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Outcome = float | Failure
 
 
 def attempt(evaluation: Evaluation) -> Outcome:
-    """The reward, or why there is none; what is no ``Exception`` (Ctrl-C, an exit) goes through.
+    """The reward, or the failure; exceptions outside ``Exception`` (Ctrl-C, an exit) pass through.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def attempt(evaluation: Evaluation) -> Outcome:
 
 
 def attempt_elsewhere(evaluation: Evaluation) -> Outcome:
-    """The same in another process: what it returns survives the way back.
+    """As :func:`attempt`, in another process: the outcome can be sent back.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def _function(packed: bytes) -> Callable[..., Any]:
 
 
 def attempt_packed(function: bytes, evaluation: bytes) -> Outcome:
-    """The same from bytes: unpacking that fails must fail here, where it takes no pool of processes down.
+    """The same from bytes: a failure to unpack must happen here, where it does not break the pool of processes.
 
     Examples
     --------
@@ -65,18 +65,18 @@ def attempt_packed(function: bytes, evaluation: bytes) -> Outcome:
 
 
 def hello() -> None:
-    """Nothing: a process that answers has started."""
+    """Do nothing: a process that answers has started."""
 
 
 def ignore_signal(number: int, frame: FrameType | None) -> None:
-    """Ctrl-C and the like reach all processes; the one that waits for the workers decides what happens to them.
+    """Ignore a signal: all processes receive it, and the one that waits for the workers decides.
 
-    This is a handler, not ``SIG_IGN``: what a pull starts in turn must not inherit it.
+    This is a handler, not ``SIG_IGN``: processes that a pull starts must not inherit it.
     """
 
 
 def outlive() -> None:
-    """End this process as soon as the one that started it is gone, even by ``kill -9``: nobody waits for it then."""
+    """End this process when the process that started it has died, even by ``kill -9``."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,19 +1,19 @@
 """Pictures of searches, reservoirs and studies, by matplotlib (the extra ``plot``), which each call loads.
 
-Every function returns the axes that it drew on: those that it was given, or new ones. What they show is told apart by
-colour and, for readers without, by marker, dash or hatching.
+Every function returns the axes that it drew on: the given axes, or new ones. Parts of a picture differ in colour, and
+also in marker, dash or hatching. Arms are candidates, pulls are evaluations.
 
 =====================  =======================================================================
-:func:`intervals`      the bounds of all arms, the leader, those that contest it, and the line
-:func:`pulls`          how often each arm was pulled
+:func:`intervals`      the bounds of all arms, the leader, its challengers, and the line
+:func:`pulls`          the number of pulls of each arm
 :func:`race`           the leader and its rivals against the pulls spent
-:func:`claims_curve`   which epsilon is proved for which alpha
+:func:`claims_curve`   the proved epsilon for each alpha
 :func:`reservoir`      a reservoir and its blocks of measure alpha
 :func:`sweep`          pulls against delta, alpha or epsilon, with lower bounds
 :func:`errors`         errors against delta, with exact intervals
 =====================  =======================================================================
 
-:func:`new_axes` makes axes that belong to no window, :func:`save` writes a picture to a file, :func:`svg` to a page.
+:func:`new_axes` makes axes outside any window, :func:`save` writes a picture to a file, :func:`svg` to a page.
 
 >>> from topalpha import search
 >>> from topalpha.figures import intervals, new_axes
@@ -32,7 +32,7 @@ from topalpha.figures.race import race
 from topalpha.figures.reservoirs import reservoir
 from topalpha.figures.sweep import sweep
 
-#: The pictures of a single search, by the names that the command line gives them.
+#: The pictures of a single search, by their names on the command line.
 KINDS = {"race": race, "intervals": intervals, "pulls": pulls, "claims": claims_curve}
 
 __all__ = [

@@ -12,28 +12,28 @@ from topalpha.figures.style import CHALLENGER, LEADER, LINE, OTHER, Look
 from topalpha.standing import Source, Standing, standing
 from topalpha.validate import require
 
-#: Up to so many arms are drawn one by one, and so many bear their numbers; more are drawn as ranges of neighbours.
+#: Up to this many arms are drawn one by one, and up to this many numbered; more are drawn as ranges of neighbours.
 SINGLE, NUMBERED = 600, 25
-#: Into how many ranges more arms are gathered.
+#: The number of ranges for more arms.
 RANGES = 300
 
 
 def intervals(source: Source, name: str | None = None, *, axes: Axes | None = None) -> Axes:
     """The bounds of every arm, with the leader, the arms that contest it, and the line that these must fall under.
 
-    Arms stand in the order of their means, the best first. The line is the leader's lower bound plus epsilon: once no
-    other arm's upper bound is above it, the leader is within epsilon of all of them. Where several arms are looked for,
+    Arms are ordered by their means, the best first. The line is the leader's lower bound plus epsilon: once no other
+    arm's upper bound is above it, the leader is within epsilon of all of them. If the search looks for several arms,
     all of them are marked, and the line is the lowest of their lower bounds plus epsilon. For costs all of this is
-    upside down. Bounds are those that the algorithm compares, each at a level of its own; infinite ones leave the
-    picture. A stopping rule that joins the evidence of many arms, as joint-lucb's, may be met while bounds are beyond
-    the line. Where arms are too many to be seen one by one, areas show the widest interval of some neighbours.
+    upside down. These are the bounds that the algorithm compares, each at its own confidence level; infinite bounds
+    leave the picture. A stopping rule that joins the evidence of many arms, such as joint-lucb's, may be met while
+    bounds are beyond the line. Very many arms are drawn as areas: the widest interval among neighbours.
 
     Parameters
     ----------
     source, name
-        As for :func:`topalpha.standing.standing`: a result, a search, a file; or a standing.
+        As for :func:`topalpha.standing.standing`: a result, a search, a file, or a standing.
     axes
-        Where to draw; a new figure of pyplot unless given.
+        Where to draw; a new pyplot figure unless given.
 
     Examples
     --------
@@ -47,11 +47,11 @@ def intervals(source: Source, name: str | None = None, *, axes: Axes | None = No
     """
     now = standing(source, name)
     _check(now)
-    require(now.bounded, "source", "be of an algorithm that has bounds at any time", now.algorithm)
+    require(now.bounded, "source", "come from an algorithm with bounds at any time", now.algorithm)
     axes = chosen(axes)
     places = _places(now)
     low, high = _limits(now)
-    # What is infinite goes beyond the edge of the picture.
+    # Infinite bounds reach beyond the edge of the picture.
     lower, upper = np.maximum(now.lower, low - (high - low)), np.minimum(now.upper, high + (high - low))
     handles: list[Any] = []
     for which, look, label in _groups(now):
@@ -73,14 +73,14 @@ def intervals(source: Source, name: str | None = None, *, axes: Axes | None = No
 
 
 def pulls(source: Source, name: str | None = None, *, axes: Axes | None = None) -> Axes:
-    """How often each arm was pulled, in the order of :func:`intervals`; on a logarithmic scale where that is needed.
+    """The number of pulls of each arm, in the order of :func:`intervals`; on a logarithmic scale if necessary.
 
-    Where arms are too many to be seen one by one, each step is the most that any of some neighbours was pulled.
+    If there are too many arms to draw one by one, each step is the largest number among neighbours.
 
     Parameters
     ----------
     source, name, axes
-        As for :func:`intervals`; any algorithm will do.
+        As for :func:`intervals`; works for any algorithm.
 
     Examples
     --------
@@ -118,11 +118,11 @@ def pulls(source: Source, name: str | None = None, *, axes: Axes | None = None) 
 
 def _check(now: Standing) -> None:
     require(now.total > 0, "source", "hold a reward at least", now.total)
-    require(len(now.arm) == now.drawn, "source", "tell about all arms", f"{len(now.arm)} of {now.drawn}")
+    require(len(now.arm) == now.drawn, "source", "describe all arms", f"{len(now.arm)} of {now.drawn}")
 
 
 def _places(now: Standing) -> Numbers:
-    """The rank of each arm by its mean, from 1, the best first; those without a reward come last."""
+    """The rank of each arm by its mean, from 1, the best first; arms without a reward come last."""
     key = np.where(np.isnan(now.mean), np.inf, now.mean if now.minimise else -now.mean)
     places = np.empty(len(key))
     places[np.argsort(key, kind="stable")] = np.arange(1.0, len(key) + 1.0)
@@ -130,12 +130,12 @@ def _places(now: Standing) -> Numbers:
 
 
 def _limits(now: Standing) -> tuple[float, float]:
-    """What the vertical axis shows: means, and bounds where these are finite."""
+    """The limits of the vertical axis: all means, and all finite bounds."""
     return span(now.mean, now.lower, now.upper, now.line)
 
 
 def _groups(now: Standing) -> list[tuple[Numbers, Look, str]]:
-    """Which arms are drawn alike, those in front last."""
+    """Groups of arms that are drawn alike, from back to front."""
     leads: Any = np.isin(now.arm, now.selection)
     beyond: Any = np.isin(now.arm, now.above)
     contest = f"{len(now.above):,} beyond the line at the stop"
@@ -151,12 +151,11 @@ def _groups(now: Standing) -> list[tuple[Numbers, Look, str]]:
 
 
 def _width(look: Look, arms: int) -> float:
-    """How thick bars are: the thinner the more there are, so that they stay apart."""
+    """The width of bars: thinner if there are more, so that they stay apart."""
     return 2.4 if look is LEADER else min(1.4 if look is CHALLENGER else 1.0, 100.0 / arms)
 
 
 def _draw(axes: Axes, x: Numbers, low: Numbers, high: Numbers, mean: Numbers, look: Look, arms: int) -> None:
-    """The intervals of one group, and their means."""
     order = {OTHER: 2.0, CHALLENGER: 2.5, LEADER: 3.0}[look]
     size = 7.0 if look is LEADER else 4.5 if arms <= 60 else 2.5
     if arms <= SINGLE or look is LEADER:
@@ -172,20 +171,20 @@ def _draw(axes: Axes, x: Numbers, low: Numbers, high: Numbers, mean: Numbers, lo
 
 
 def _ranges(x: Numbers, arms: int) -> tuple[Numbers, Numbers]:
-    """The edges of ranges of neighbours, and in which of them each place is."""
+    """The edges of ranges of neighbours, and the range of each place."""
     edges = np.linspace(0.5, arms + 0.5, RANGES + 1)
     return edges, np.clip(np.searchsorted(edges, x, side="right") - 1, 0, RANGES - 1).astype(float)
 
 
 def _by_range(fold: np.ufunc, values: Numbers, inside: Numbers, count: int) -> Numbers:
-    """The least or largest value of each range; NaN where it is empty."""
+    """The smallest or largest value of each range; NaN for an empty one."""
     found = np.full(count, np.nan)
     fold.at(found, inside.astype(np.int64), values)
     return found
 
 
 def _steps(x: Numbers, heights: Numbers, arms: int) -> tuple[Numbers, Numbers]:
-    """Heights and edges of steps, one for each place or range."""
+    """Heights and edges of steps, one per place or range."""
     if arms > SINGLE:
         edges, inside = _ranges(x, arms)
         return _by_range(np.fmax, heights, inside, RANGES), edges
@@ -195,9 +194,9 @@ def _steps(x: Numbers, heights: Numbers, arms: int) -> tuple[Numbers, Numbers]:
 
 
 def _order_axis(axes: Axes, now: Standing, places: Numbers) -> None:
-    """The horizontal axis: ranks, and the numbers of the arms where there is room for them."""
+    """Label the horizontal axis with ranks, or with the numbers of the arms if there is room."""
     best = "smallest" if now.minimise else "largest"
-    margin = 0.02 * len(places)  # the leader stands clear of the edge, however many there are
+    margin = 0.02 * len(places)  # keep the leader off the edge
     axes.set_xlim(0.4 - margin, len(places) + 0.6 + margin)
     if len(places) <= NUMBERED:
         axes.set_xticks(places, [str(arm) for arm in now.arm])

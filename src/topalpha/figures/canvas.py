@@ -1,4 +1,4 @@
-"""Where pictures are drawn: all that imports matplotlib, which comes with the extra ``plot``."""
+"""The canvas: everything that imports matplotlib, which comes with the extra ``plot``."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from topalpha.figures.style import PALE, SIZE
 from topalpha.storage.outputs import draft_of
 from topalpha.validate import require
 
-#: ``matplotlib.axes.Axes``, which has no types of its own here.
+#: ``matplotlib.axes.Axes``, untyped here.
 Axes: TypeAlias = Any
 Numbers: TypeAlias = NDArray[np.float64]
 
-#: What pictures can be written as, and which of their dates are left out.
+#: File formats of pictures, with the dates to leave out.
 FORMATS: dict[str, dict[str, Any]] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
-#: Titles are broken into lines of so many characters.
+#: Titles are broken into lines of this many characters.
 TITLE = 84
 
 
@@ -35,19 +35,19 @@ def _needed() -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise ImportError("figures must have matplotlib to be drawn with: pip install 'topalpha[plot]'") from error
+        raise ImportError("figures must be drawn with matplotlib: pip install 'topalpha[plot]'") from error
 
 
 @contextmanager
 def _any_letters() -> Iterator[None]:
-    """Without warnings about letters that the font lacks: a name may hold any, and a box stands for them."""
+    """Silence warnings about letters missing from the font: a name may hold any, and a box replaces them."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         yield
 
 
 def new_figure(width: float = SIZE[0], height: float = SIZE[1]) -> Any:
-    """A figure that belongs to nobody else: it is on no list of windows, and can be drawn in any thread.
+    """A figure outside pyplot: it belongs to no window, and can be drawn in any thread.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def new_figure(width: float = SIZE[0], height: float = SIZE[1]) -> Any:
 
 
 def new_axes(width: float = SIZE[0], height: float = SIZE[1]) -> Axes:
-    """Axes on a figure of their own, for pictures that go to a file and to no window.
+    """Axes on a new figure, for pictures that are written to a file.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def new_axes(width: float = SIZE[0], height: float = SIZE[1]) -> Axes:
 
 
 def chosen(axes: Axes | None) -> Axes:
-    """The axes given; else new ones in a figure of pyplot, which notebooks and ``pyplot.show`` present.
+    """The axes given; else new ones in a pyplot figure, which notebooks and ``pyplot.show`` present.
 
     Examples
     --------
@@ -92,10 +92,10 @@ def chosen(axes: Axes | None) -> Axes:
 def save(
     axes: Axes, path: str | os.PathLike[str], dpi: int = 150, *, record: str | os.PathLike[str] | None = None
 ) -> None:
-    """Write the picture that the axes are in: a png, svg or pdf, by the end of its name; the same bytes every time.
+    """Write the picture with these axes as png, svg or pdf, by the ending of ``path``; the same bytes every time.
 
-    A file that is there is replaced in one step; a storage file is not, whatever its name, and ``record``, the one that
-    the picture was made from, is spared with all that lies next to it.
+    An existing file is replaced in one step. Storage files are refused, and so is ``record``, the file that the
+    picture was made from, with the files next to it.
 
     Examples
     --------
@@ -107,13 +107,13 @@ def save(
     require(kind in FORMATS, "path", f"end in {', '.join(FORMATS)}", os.fspath(path))
     with _needed():
         from matplotlib import rc_context
-    # Neither the time nor random names go into the file.
+    # The file contains neither the time nor random names.
     with draft_of(path, record, name="path") as draft, _any_letters(), rc_context({"svg.hashsalt": "topalpha"}):
         axes.figure.savefig(draft, format=kind[1:], dpi=dpi, metadata=FORMATS[kind])
 
 
 def svg(axes: Axes) -> str:
-    """The picture as SVG that can stand inside a page: without the lines that only a file of its own needs.
+    """The picture as SVG for use inside a page, without the lines that only a file needs.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def svg(axes: Axes) -> str:
     with _needed():
         from matplotlib import rc_context
     stream = StringIO()
-    # Words stay words there: they can be read aloud, searched and copied.
+    # Text stays text, so that it can be read aloud, searched and copied.
     with _any_letters(), rc_context({"svg.hashsalt": "topalpha", "svg.fonttype": "none"}):
         axes.figure.savefig(stream, format="svg", metadata=FORMATS[".svg"])
     text = stream.getvalue()
@@ -131,7 +131,7 @@ def svg(axes: Axes) -> str:
 
 
 def bars(axes: Axes, x: Numbers, low: Numbers, high: Numbers, **look: Any) -> Any:
-    """Vertical bars from low to high, all of them one object."""
+    """Vertical bars from low to high, as one object."""
     from matplotlib.collections import LineCollection
 
     ends = np.stack([np.column_stack([x, low]), np.column_stack([x, high])], axis=1)
@@ -141,7 +141,7 @@ def bars(axes: Axes, x: Numbers, low: Numbers, high: Numbers, **look: Any) -> An
 
 
 def in_lines(title: str) -> str:
-    """The title in lines that fit: wide letters take the room of more than one.
+    """The title broken into lines that fit; wide letters count as more than one.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def in_lines(title: str) -> str:
 
 
 def _room(line: str) -> float:
-    """How many usual letters wide a line is."""
+    """The width of a line in ordinary letters."""
     wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in line)
     return len(line) + 1.2 * wide + 0.65 * sum(sign in "mwMW@%—…" for sign in line) + 0.15 * sum(map(str.isupper, line))
 
@@ -166,11 +166,11 @@ def _room(line: str) -> float:
 def dressed(
     axes: Axes, title: str, x: str, y: str, handles: Sequence[Any] = (), columns: int = 2, above: float = 6.0
 ) -> Axes:
-    """The axes with their words: title, labels, a pale grid, and a legend below, where there is room for it.
+    """The axes with title, labels, a pale grid, and a legend below, where there is room for it.
 
-    ``above`` is the room between axes and title, in points.
+    ``above`` is the space between axes and title, in points.
     """
-    # A name may hold any sign: nothing in it is mathematics.
+    # A name may hold any character: none of it is mathematics.
     axes.set_title(in_lines(title), loc="left", fontsize=10, pad=above, parse_math=False)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
@@ -179,7 +179,7 @@ def dressed(
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     if handles:
-        # A layout engine makes room below; without one, inside is the only place that is never cut off.
+        # A layout engine makes room below; without one, only a legend inside is never cut off.
         roomy = axes.figure.get_layout_engine() is not None
         where = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16)} if roomy else {"loc": "best"}
         axes.legend(handles=list(handles), ncols=columns, frameon=not roomy, fontsize=8.5, **where)
@@ -187,21 +187,21 @@ def dressed(
 
 
 def sample(label: str, **look: Any) -> Any:
-    """What stands for something in a legend: a line, a marker or both."""
+    """A line or marker for a legend."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], label=label, **look)
 
 
 def patch(label: str, **look: Any) -> Any:
-    """The same for an area."""
+    """An area for a legend."""
     from matplotlib.patches import Patch
 
     return Patch(label=label, **look)
 
 
 def note(axes: Axes, text: str, side: str = "right") -> None:
-    """A remark in an upper corner of the axes, on a ground that keeps it legible."""
+    """Write a remark in an upper corner of the axes, on a ground that keeps it legible."""
     axes.text(
         0.99 if side == "right" else 0.01,
         0.98,
@@ -215,7 +215,7 @@ def note(axes: Axes, text: str, side: str = "right") -> None:
 
 
 def span(*values: Numbers | float | None) -> tuple[float, float]:
-    """A range that holds all that is finite among these, with a margin; 0 and 1 where nothing is.
+    """A range with a margin around all finite values; (0, 1) if there are none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The certified curve: which epsilon is proved for which alpha, all at once."""
+"""The certified curve: the proved epsilon for each alpha, all at once."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from topalpha.validate import require
 
 
 def claims_curve(source: Source, name: str | None = None, *, axes: Axes | None = None) -> Axes:
-    """What is proved about the arm, or each one chosen: within which epsilon of which top fraction; and the target.
+    """The claims about the arm, or each chosen arm: the epsilon that is proved for each top fraction; and the target.
 
-    A claim for one alpha holds for every larger alpha and every larger epsilon, so that all above and to the right of
+    A claim for one alpha holds for every larger alpha and every larger epsilon. So everything above and to the right of
     the steps is proved, all at once, with probability at least 1 - delta.
 
     Parameters
     ----------
     source, name
-        As for :func:`topalpha.standing.standing`; a search that has proved something, whether it has stopped or not.
+        As for :func:`topalpha.standing.standing`; a search that has proved something, stopped or not.
     axes
-        Where to draw; a new figure of pyplot unless given.
+        Where to draw; a new pyplot figure unless given.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def claims_curve(source: Source, name: str | None = None, *, axes: Axes | None =
     'ε: by how much it may fall short'
     """
     now = standing(source, name)
-    require(bool(now.claims), "source", "be of a search that has proved something", of_status(now))
+    require(bool(now.claims), "source", "come from a search that has proved something", of_status(now))
     axes = chosen(axes)
     alphas = [claim.alpha for claim in now.claims]
     epsilons = [claim.epsilon for claim in now.claims]
@@ -46,14 +46,14 @@ def claims_curve(source: Source, name: str | None = None, *, axes: Axes | None =
     axes.set_xscale("log")
     axes.set_xlim(left, 1.0)
     axes.set_ylim(0.0, top)
-    # The target's own alpha is among them, and what would stand on it is not.
+    # The target's own alpha is a tick; usual ticks that would overlap it are left out.
     usual = (1e-4, 1e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
     room = (1.0 / left) ** 0.08
     ticks = sorted([now.alpha, *(tick for tick in usual if left <= tick and not 1 / room < tick / now.alpha < room)])
     axes.set_xticks(ticks, [f"{100.0 * tick:g}%" for tick in ticks])
     axes.minorticks_off()
     handles = [
-        sample("smallest ε that is proved", linewidth=1.8, markersize=6, **PROVED.line | {"marker": PROVED.marker}),
+        sample("smallest proved ε", linewidth=1.8, markersize=6, **PROVED.line | {"marker": PROVED.marker}),
         patch("proved, all at once", **PROVED.area),
         sample(
             f"asked for: α = {now.alpha:g}, ε = {now.epsilon:g}", markersize=11, markerfacecolor="none", **TARGET.points

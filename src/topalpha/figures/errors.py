@@ -13,24 +13,24 @@ from topalpha.figures.studies import SIGNS, Studies, plain_ticks, several
 from topalpha.figures.style import LIMIT, VERMILION, paler, style
 from topalpha.simulation import Count, Study
 
-#: Over the marker of a study with runs that came to no answer.
+#: The cross over the marker of a study with unfinished runs.
 _CUT = {"linestyle": "none", "marker": "x", "color": "black", "markeredgewidth": 1.6}
 
 
 def errors(studies: Studies, *, axes: Axes | None = None) -> Axes:
-    """How often the answer was wrong against delta, with exact (Clopper-Pearson) 95% intervals and the line of delta.
+    """The fraction of wrong answers against delta, with exact (Clopper-Pearson) 95% intervals and the line of delta.
 
     A proof promises that no true error probability lies above the line. A hollow marker at the lower edge means no
-    error in any run: its interval begins at 0, which has no place on a logarithmic scale. Runs that were cut off gave
-    no answer, right or wrong: they are left out, and a cross says so. Where none is left there is the cross alone.
-    Curves are moved sideways a little, so that bars can be told apart; the line is flat as far as they are.
+    error in any run: its interval begins at 0, which a logarithmic scale cannot show. Runs that were cut off gave no
+    answer: they are left out, and a cross says so. If no run is left, the cross stands alone. Curves are shifted a
+    little sideways, so that their bars stay apart; around each delta the line is flat.
 
     Parameters
     ----------
     studies
-        What :func:`topalpha.simulate` returned, once or several times.
+        The results of one or several calls of :func:`topalpha.simulate`.
     axes
-        Where to draw; a new figure of pyplot unless given.
+        Where to draw; a new pyplot figure unless given.
 
     Examples
     --------
@@ -98,13 +98,13 @@ def errors(studies: Studies, *, axes: Axes | None = None) -> Axes:
 
 
 def _answers(study: Study) -> Count | None:
-    """The errors among the runs that came to an answer; None without any."""
+    """The errors among the finished runs; None if there are none."""
     finished = study.runs - study.unfinished
     return Count(study.errors.count, finished) if finished else None
 
 
 def _shift(deltas: Sequence[float], curves: int) -> float:
-    """The factor by which each curve is moved against the one before it: so little that no two deltas meet.
+    """The factor between neighbouring curves, small enough that no two deltas meet.
 
     Examples
     --------
@@ -112,13 +112,13 @@ def _shift(deltas: Sequence[float], curves: int) -> float:
     (1.07, 1.0389)
     """
     least = min((high / low for low, high in pairwise(deltas)), default=math.inf)
-    # All of them together within a factor of 1.6, and within most of the room between two deltas.
+    # All curves lie within a factor of 1.6, and within most of the space between two deltas.
     together: float = min(1.6, least**0.8)
     return float(min(1.07, together ** (1.0 / max(1, curves - 1))))
 
 
 def _curve_of(study: Study, among: Sequence[Study]) -> str:
-    """What a curve is called: the algorithm, with whatever else differs beside delta."""
+    """The name of a curve: the algorithm, with everything else that differs beside delta."""
     parts = [study.algorithm]
     for name in ("reservoir", "family"):
         if len({getattr(one, name) for one in among}) > 1:

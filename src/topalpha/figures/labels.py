@@ -1,4 +1,4 @@
-"""The words of the pictures."""
+"""The texts in the pictures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from topalpha.storage.plain_text import plain
 
 
 def named(now: Standing) -> str:
-    """The search's name, where it has one, as a part of a title.
+    """The search's name as a part of a title; empty without a name.
 
     Examples
     --------
@@ -22,12 +22,12 @@ def named(now: Standing) -> str:
     return "" if now.name is None else f" of “{plain(now.name)}”"
 
 
-#: How many arms are named one by one.
+#: How many arms are named individually.
 LISTED = 4
 
 
 def arms(numbers: Sequence[int]) -> str:
-    """Which arms; of many the first.
+    """The names of these arms; of many, the first.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def arms(numbers: Sequence[int]) -> str:
 
 
 def leaders(now: Standing) -> str:
-    """Who leads, or was chosen where several are looked for.
+    """The leader, or the chosen arms if the search looks for several.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def leaders(now: Standing) -> str:
 
 
 def proved_of_another(now: Standing) -> str:
-    """That more is proved about an arm that does not lead, which the certificate names then; else nothing.
+    """A remark if the certificate names an arm that does not lead, because more is proved about it; else empty.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def proved_of_another(now: Standing) -> str:
 
 
 def line(now: Standing) -> str:
-    """What the line is that every other bound must cross.
+    """The name of the line that every other bound must cross.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def line(now: Standing) -> str:
 
 
 def of_status(now: Standing) -> str:
-    """Why the search ended, in words; where a file alone says so, that this is not verified.
+    """Why the search ended; marked as not verified if only the file says so.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def of_status(now: Standing) -> str:
 
 
 def rewards(now: Standing) -> str:
-    """What a mean is a mean of.
+    """The label of the axis of means.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The race over time: the leader's interval, its rivals', and the line between them until the search stops."""
+"""The race over time: the leader's interval, its rivals' intervals, and the line between them until the stop."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from topalpha.figures.style import BLACK, END, GREEN, GREY, LEADER, LINE, PURPLE
 from topalpha.standing import Source, Standing, timeline
 from topalpha.validate import require, whole
 
-#: How many rivals' intervals are shown, unless said otherwise, and at how many moments each.
+#: The default number of rivals whose intervals are shown, and the number of moments for each.
 RIVALS, MOMENTS = 2, 12
-#: The vertical axis shows all bounds from this part of the pulls on; those before may be many times as wide.
+#: The vertical axis covers all bounds after this fraction of the pulls; earlier ones may be many times as wide.
 LATE = 0.2
 
-#: The looks of rivals, the one with most pulls first.
+#: The looks of rivals, by their number of pulls.
 _RIVALS = (Look(GREEN, "o", ":"), Look(PURPLE, "s", ":"), Look(GREY, "X", ":"), Look(BLACK, "P", ":"))
 
 
@@ -29,24 +29,24 @@ def race(
     rivals: int = RIVALS,
     axes: Axes | None = None,
 ) -> Axes:
-    """How the leader and its rivals came to be told apart, against the pulls spent.
+    """The bounds of the leader and its rivals against the pulls spent.
 
-    The band is the interval of whoever led at that moment. The dashed line is its lower bound plus epsilon, the
-    dash-dotted one the best that any other arm's mean may be by its bound: while that is above the line, some arm
-    contests the leader. A stopping rule that joins the evidence of many arms, as joint-lucb's, may be met before the
-    two lines cross. Bars are intervals of those rivals that were pulled most. Early bounds that are very wide leave the
-    picture. For costs it is all upside down.
+    The band is the interval of the leader at each moment. The dashed line is its lower bound plus epsilon, the
+    dash-dotted line the highest upper bound of any other arm: while that is above the dashed line, some arm contests
+    the leader. A stopping rule that joins the evidence of many arms, such as joint-lucb's, may be met before the two
+    lines cross. Bars are intervals of the rivals with the most pulls. Very wide early bounds leave the picture. For
+    costs all of this is upside down.
 
     Parameters
     ----------
     source, name
-        As for :func:`topalpha.standing.timeline`, which runs the search again; or what that gave.
+        As for :func:`topalpha.standing.timeline`, which runs the search again; or its result.
     points
-        At how many moments.
+        The number of moments.
     rivals
-        How many rivals' intervals, 4 at most.
+        The number of rivals whose intervals are shown, at most 4.
     axes
-        Where to draw; a new figure of pyplot unless given.
+        Where to draw; a new pyplot figure unless given.
 
     Examples
     --------
@@ -59,10 +59,10 @@ def race(
     """
     rivals = whole("rivals", rivals, 0)
     require(rivals <= len(_RIVALS), "rivals", f"be at most {len(_RIVALS)}", rivals)
-    # One more than are shown: the leader is most often among those that were pulled most.
+    # One more than are shown: the leader usually is among the arms with the most pulls.
     moments = timeline(source, name, points=points, arms=rivals + 1)
     last = moments[-1]
-    require(last.bounded, "source", "be of an algorithm that has bounds at any time", last.algorithm)
+    require(last.bounded, "source", "come from an algorithm with bounds at any time", last.algorithm)
     axes = chosen(axes)
     x = np.array([now.total for now in moments], dtype=float)
     leads = [now.row(now.leader) for now in moments if now.leader is not None]
@@ -122,7 +122,7 @@ def _chosen_rivals(moments: Sequence[Standing], count: int) -> list[int]:
 
 
 def _rival(axes: Axes, moments: Sequence[Standing], arm: int, look: Look, beyond: float) -> bool:
-    """The intervals of one rival at some moments, where it did not lead; whether there are any."""
+    """Draw the intervals of one rival at some moments when it did not lead; return whether there are any."""
     # Each rival has its own moments, so that bars do not hide one another.
     start = 1 + _RIVALS.index(look) * max(1, len(moments) // (MOMENTS * len(_RIVALS)))
     picked = moments[start :: max(1, len(moments) // MOMENTS)]
@@ -144,5 +144,5 @@ def _solid(look: Look) -> dict[str, str]:
 
 
 def _finite(values: Numbers) -> Numbers:
-    """Without what is infinite, which leaves a gap."""
+    """The values with NaN in place of infinite ones, which leaves a gap."""
     return np.where(np.isfinite(values), values, np.nan)

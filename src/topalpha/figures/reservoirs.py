@@ -12,7 +12,7 @@ from topalpha.reservoirs import Reservoir, parse
 from topalpha.theory import partition
 from topalpha.validate import fraction, real, require
 
-#: How finely the distribution function is drawn, and how many blocks are shaded and named at most.
+#: The number of points of the curve, and the most blocks that are shaded and named.
 POINTS, BLOCKS = 600, 40
 
 
@@ -20,9 +20,9 @@ def reservoir(law: Reservoir | str, alpha: float = 0.1, epsilon: float = 0.0, *,
     """The distribution function G of an arm's mean, cut into blocks of measure alpha from the top.
 
     Each step of alpha on the vertical axis gives, through G, a block S¹, S², ... of arms; the last one may be smaller.
-    Of very many blocks the top ones are shown, and the title says so. The boundaries are b_0 = μ* and
-    b_i = G^{-1}(1 - i α) (:func:`topalpha.theory.partition`). S¹ is what an (alpha, delta)-correct algorithm must find;
-    with an epsilon, means down to the line before it are acceptable too.
+    If there are very many blocks, only the top ones are shown, and the title says so. The boundaries are b_0 = μ* and
+    b_i = G^{-1}(1 - i α) (:func:`topalpha.theory.partition`). An (alpha, delta)-correct algorithm must find S¹; with an
+    epsilon, means down to the line before it are acceptable too.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def reservoir(law: Reservoir | str, alpha: float = 0.1, epsilon: float = 0.0, *,
     alpha, epsilon
         The target.
     axes
-        Where to draw; a new figure of pyplot unless given.
+        Where to draw; a new pyplot figure unless given.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def reservoir(law: Reservoir | str, alpha: float = 0.1, epsilon: float = 0.0, *,
 
 
 def _curve(law: Reservoir) -> tuple[Numbers, Numbers]:
-    """Points of the graph of G, jumps and flat parts included: both quantiles of many levels."""
+    """Points on the graph of G, jumps and flat parts included: both quantiles of many levels."""
     levels = np.linspace(0.0, 1.0, POINTS + 1)
     ends = [(law.lower_quantile(float(p)), law.upper_quantile(float(p))) for p in levels[1:-1]]
     x = np.array([law.infimum, *(end for pair in ends for end in pair), law.supremum])
@@ -90,7 +90,7 @@ def _curve(law: Reservoir) -> tuple[Numbers, Numbers]:
 
 
 def _ends(law: Reservoir, x: Numbers) -> tuple[float, float]:
-    """What the horizontal axis shows: the support, or nearly all of it where that has no end."""
+    """The limits of the horizontal axis: the support, or nearly all of it if it is unbounded."""
     left, right = float(x[0]), float(x[-1])
     if left == right:
         return left - 0.5, right + 0.5
@@ -98,7 +98,7 @@ def _ends(law: Reservoir, x: Numbers) -> tuple[float, float]:
 
 
 def _block(axes: Axes, law: Reservoir, block: int, low: float, high: float, alpha: float, width: float) -> None:
-    """One block: shaded under the curve, and named where there is room."""
+    """Draw one block: shaded under the curve, and named if there is room."""
     if high <= low:
         return  # an atom of at least alpha: the block is a single mean
     x = np.linspace(low, high, 60)
@@ -114,7 +114,7 @@ def _block(axes: Axes, law: Reservoir, block: int, low: float, high: float, alph
 
 
 def _marks(axes: Axes, edges: Numbers, shown: Numbers, width: float) -> None:
-    """The boundaries by name on the upper edge, where there is room, the top ones first."""
+    """Name the boundaries on the upper edge, as far as there is room, from the top."""
     last = math.inf
     for place, (edge, x) in enumerate(zip(edges, shown, strict=True)):
         if last - x < 0.055 * width or not math.isfinite(edge):

@@ -1,4 +1,4 @@
-"""What pictures of studies have in common: which studies, curves of mean pulls, and ticks."""
+"""Parts shared by pictures of studies: the choice of studies, curves of mean pulls, and ticks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from topalpha.validate import require
 
 Studies: TypeAlias = Study | Iterable[Study]
 
-#: The numbers of a target, as they are written on axes.
+#: Symbols of the target's parameters on axes.
 SIGNS = {"alpha": "α", "epsilon": "ε", "delta": "δ"}
 
 
@@ -35,7 +35,7 @@ def several(studies: Studies) -> list[Study]:
 def pulls_curve(
     axes: Axes, x: Sequence[float], means: Sequence[float], errors: Sequence[float], cut: Sequence[bool], **look: Any
 ) -> None:
-    """Mean pulls with bars of two standard errors; hollow where runs were cut off, and the true mean is larger.
+    """Draw mean pulls with bars of two standard errors; markers are hollow if runs were cut off.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def pulls_curve(
 
 
 def plain_ticks(axes: Axes, values: Sequence[float]) -> None:
-    """The values themselves on the horizontal axis; of those that stand close together every other one, and so on.
+    """Label the horizontal axis with the values themselves, leaving out values that stand too close together.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""How things look in every picture: told apart by colour, and without colour by marker, dash or hatching.
+"""The look of every picture: parts differ in colour, and also in marker, dash or hatching.
 
-The colours are those of Okabe and Ito that stand out from white (three to one at least), so that colour-blind readers
-tell them apart; whatever has a colour of its own has a marker, a dash or a hatching of its own too.
+The colours are Okabe and Ito's with a contrast to white of three to one or more, so that colour-blind readers can tell
+them apart. Everything with its own colour also has its own marker, dash or hatching.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 BLUE, VERMILION, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
-#: For what is there and not in question; and for what lies behind everything.
+#: For parts that are not in question, and for the background.
 GREY, PALE = "#767676", "#E6E6E6"
 
 COLOURS = (GREEN, BLUE, VERMILION, BLACK, PURPLE)
@@ -21,7 +21,7 @@ SIZE = (7.2, 4.6)
 
 
 def paler(colour: str, share: float) -> str:
-    """A colour mixed with white. Transparency would do the same on a screen, and other things in SVG and on paper.
+    """A colour mixed with white. Transparency looks the same on a screen, but not in SVG and on paper.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def paler(colour: str, share: float) -> str:
 
 
 class Look(NamedTuple):
-    """What one kind of thing looks like, in every picture.
+    """The look of one kind of thing, in every picture.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Look(NamedTuple):
 
     @property
     def area(self) -> dict[str, Any]:
-        """For areas: pale, and hatched in a stronger tone; plain and a little stronger where there is no hatching."""
+        """For areas: pale with stronger hatching; without hatching a little stronger."""
         if not self.hatch:
             return {"facecolor": paler(self.colour, 0.4), "edgecolor": "none"}
         return {"facecolor": paler(self.colour, 0.12), "edgecolor": paler(self.colour, 0.5), "hatch": self.hatch}
@@ -69,14 +69,14 @@ CHALLENGER = Look(VERMILION, "^", "-", "...")
 OTHER = Look(GREY, "o", "-", "")
 #: The line that every bound but the leader's must cross.
 LINE = Look(BLACK, "", "--")
-#: The best that any other arm may be.
+#: The best possible mean of any other arm.
 REACH = Look(VERMILION, "v", "-.")
 #: Where a search ended.
 END = Look(GREY, "", "-")
-#: What is proved, and what was asked for.
+#: The proved claims, and the target.
 PROVED = Look(GREEN, "s", "-", "\\\\\\")
 TARGET = Look(BLACK, "*", ":")
-#: What no algorithm can go below, and the same where nothing but the exact top counts.
+#: The lower bound for all algorithms, and the one for epsilon = 0.
 LIMIT = Look(BLACK, "", "--")
 LIMIT_EXACT = Look(GREY, "", ":")
 

@@ -15,31 +15,30 @@ from topalpha.simulation import Study, standard_error
 from topalpha.theory import lower_bound, relaxed_lower_bound
 from topalpha.validate import choice, require
 
-#: What pulls may be drawn against.
+#: Parameters that pulls may be drawn against.
 PARAMETERS = ("delta", "alpha", "epsilon")
 
-#: Into how many steps a lower bound's curve is cut.
+#: The number of points of a lower bound's curve.
 _STEPS = 40
 
 
 def sweep(studies: Studies, against: str | None = None, *, axes: Axes | None = None) -> Axes:
-    """Mean pulls against delta, alpha or epsilon, one curve for each algorithm, with what no algorithm can go below.
+    """Mean pulls against delta, alpha or epsilon, one curve per algorithm, with lower bounds for all algorithms.
 
     Bars are two standard errors to either side; a hollow marker means that runs of this study were cut off, and that
     the true mean is larger. The dashed curve is the lower bound on the expected pulls of every
-    (alpha, epsilon, delta)-correct algorithm (:func:`topalpha.theory.relaxed_lower_bound`), the dotted one the paper's
-    Theorem 1 for epsilon = 0, which an algorithm with an epsilon may go below. Where a bound does not apply it is left
-    out, and why is said.
+    (alpha, epsilon, delta)-correct algorithm (:func:`topalpha.theory.relaxed_lower_bound`). The dotted curve is the
+    paper's Theorem 1 for epsilon = 0; an algorithm with a positive epsilon may go below it. A bound that does not apply
+    is left out, with the reason.
 
     Parameters
     ----------
     studies
-        What :func:`topalpha.simulate` returned, several times: one reservoir, and all of the target alike but for one
-        of its numbers.
+        The results of several calls of :func:`topalpha.simulate`: one reservoir, targets that differ in one parameter.
     against
-        Which number; the one that differs, unless given.
+        The parameter on the horizontal axis; by default the one that differs.
     axes
-        Where to draw; a new figure of pyplot unless given.
+        Where to draw; a new pyplot figure unless given.
 
     Examples
     --------
@@ -54,7 +53,7 @@ def sweep(studies: Studies, against: str | None = None, *, axes: Axes | None = N
     values = {name: sorted({getattr(one, name) for one in found}) for name in PARAMETERS}
     if against is None:
         differing = [name for name in PARAMETERS if len(values[name]) > 1]
-        words = "differ in one of alpha, epsilon and delta, or say against which"
+        words = "differ in one of alpha, epsilon and delta, or be given with against"
         require(len(differing) == 1, "studies", words, ", ".join(differing) or "no difference")
         against = differing[0]
     choice("against", against, PARAMETERS)
@@ -86,7 +85,7 @@ def sweep(studies: Studies, against: str | None = None, *, axes: Axes | None = N
 
 
 def _limits(axes: Axes, study: Study, against: str, values: Sequence[float]) -> list[object]:
-    """The curves of both lower bounds where they apply; what stands for them in the legend."""
+    """Draw both lower bounds where they apply; return their legend entries."""
     target = {name: getattr(study, name) for name in PARAMETERS}
     grid = np.geomspace(values[0], values[-1], _STEPS) if len(values) > 1 else np.array(values)
     try:
@@ -112,7 +111,7 @@ def _limits(axes: Axes, study: Study, against: str, values: Sequence[float]) -> 
             axes.plot(grid, heights, linewidth=1.6, **look.line)
             handles.append(sample(label, linewidth=1.6, **look.line))
         if reasons:
-            missing.append((f"Not everywhere a {label}" if drawn else f"No {label}", reasons[0]))
+            missing.append((f"In places no {label}" if drawn else f"No {label}", reasons[0]))
     if missing:
         which, reason = missing[0]
         note(axes, f"{which if handles else 'No lower bound'}: {reason}.")

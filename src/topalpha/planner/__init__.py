@@ -1,4 +1,4 @@
-"""What a search will cost, before anything is spent: candidates, evaluations, and how they change with the target."""
+"""The cost of a search, before anything is spent: candidates, evaluations, and how they change with the target."""
 
 from topalpha.planner.caps import Cap, sure_cap
 from topalpha.planner.cost import Case, Cost, expect, references

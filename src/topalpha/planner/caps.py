@@ -1,4 +1,4 @@
-"""How many pulls a run can take at most, on every sequence of rewards, where docs/proofs.md proves a number."""
+"""The largest number of pulls of a run, on every sequence of rewards, where docs/proofs.md proves one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topalpha.rules.protocol import Algorithm
 
 
 class Cap(NamedTuple):
-    """A proved number of pulls, or None; and where the proof is, or why there is none.
+    """A proved number of pulls, or None; and the place of the proof, or the reason why there is none.
 
     Examples
     --------
@@ -29,7 +29,7 @@ class Cap(NamedTuple):
 
 
 def sure_cap(algorithm: Algorithm) -> Cap:
-    """What the pulls of a run never exceed, as far as it is proved (rounding may add a pull or so per arm).
+    """The number of pulls that no run exceeds, if one is proved (rounding may add about a pull per arm).
 
     Examples
     --------
@@ -58,7 +58,7 @@ def sure_cap(algorithm: Algorithm) -> Cap:
 
 
 def _variance_proxy(family: RewardModel) -> float | None:
-    """What the proofs need of the rewards: 1/4 in [0, 1] (Hoeffding), sigma^2 for sub-Gaussian ones."""
+    """The variance proxy of the rewards, for the proofs: 1/4 in [0, 1] (Hoeffding), sigma^2 if sub-Gaussian."""
     if isinstance(family, Bernoulli):
         return 0.25
     return family.sigma * family.sigma if isinstance(family, Gaussian) else None
@@ -82,7 +82,7 @@ def _mixtures(algorithm: LUCBPlusPlus, proxy: float) -> int:
 
     def redundancy(pulls: float) -> float:
         if isinstance(algorithm.family, Gaussian):
-            return algorithm.family.redundancy(0.0, math.floor(pulls))  # of the number of pulls only
+            return algorithm.family.redundancy(0.0, math.floor(pulls))  # depends on the number of pulls only
         return 0.5 * math.log(pulls) + math.log(2.0)
 
     factor = 8.0 * proxy / algorithm.epsilon**2
@@ -91,7 +91,7 @@ def _mixtures(algorithm: LUCBPlusPlus, proxy: float) -> int:
 
 
 def _paper(algorithm: KLLUCB, proxy: float) -> int | None:
-    """Section A.3: no run is going on at a time T with (T - n)/2 > n (1 + 8 v beta(T) / epsilon^2)."""
+    """Section A.3: no run continues at a time T with (T - n)/2 > n (1 + 8 v beta(T) / epsilon^2)."""
     if algorithm.least_only or algorithm.overlapping_only:
         return None
     factor = 8.0 * proxy / algorithm.epsilon**2

@@ -1,9 +1,9 @@
 """Expected pulls by simulation, within a budget of simulated pulls.
 
-Where the target itself is too costly to simulate, a coarser one is: alpha is doubled while there are many arms, then
-epsilon, until a run fits. Pulls are proportional to the number of arms, and when epsilon is halved they grow four times
-at most, up to logarithms: four times where arms are alike, less where they differ. So the figures, scaled by the ratio
-of the arms and of 1/epsilon^2, are right for arms that are alike and too high for others; they are marked.
+If the target itself is too costly to simulate, a coarser one is simulated: alpha is doubled while there are many arms,
+then epsilon, until a run fits. Pulls are proportional to the number of arms. When epsilon is halved they grow at most
+fourfold, up to logarithms: fourfold if arms are alike, less if they differ. So the figures, scaled by the ratio of the
+arms and of 1/epsilon^2, are right for arms that are alike and too high for others; they are marked.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from topalpha.reservoirs import Dirac, Reservoir, Uniform
 from topalpha.rules.protocol import Algorithm
 from topalpha.simulation import Experiment, finish, standard_error, start
 
-# A target is simulated as it is if this many runs of it fit into the budget.
+# A target is simulated directly if this many runs fit into the budget.
 _FEWEST_RUNS = 8
-# While there are more arms than this, a run is made shorter by drawing fewer, else by a larger epsilon.
+# With more arms than this, drawing fewer makes a run shorter; with fewer arms, a larger epsilon does.
 _ENOUGH_ARMS = 500
-# How often the target is made coarser before the simulation is given up.
+# How many times the target is made coarser before the simulation is given up.
 _DOUBLINGS = 20
-# The reference range of a family that has no scale of its own, in epsilons.
+# The reference range of means for a family without a scale, in epsilons.
 _RANGE_IN_EPSILONS = 20.0
 
 
 class Case(NamedTuple):
-    """A reservoir to plan for, in words and as a law; ``rewards`` as for ``simulate``.
+    """A reservoir to plan for, as a description and as a law; ``rewards`` as for ``simulate``.
 
     Examples
     --------
@@ -52,18 +52,18 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True)
 class Cost:
-    """Pulls in a number of simulated runs; None where no run stopped within the budget.
+    """Pulls in simulated runs; None if no run stopped within the budget.
 
     Attributes
     ----------
     case, law
-        The reservoir, in words and as text.
+        The reservoir, as a description and as text.
     mean, stderr, median, p90
-        Of the pulls of a run.
+        Statistics of the pulls of a run.
     runs
-        How many runs were simulated.
+        The number of simulated runs.
     alpha, epsilon, scale
-        The target that was simulated, and what its pulls were multiplied by: 1 unless extrapolated.
+        The simulated target, and the factor that its pulls were multiplied by: 1 unless extrapolated.
 
     Examples
     --------
@@ -88,12 +88,12 @@ class Cost:
         return self.scale != 1.0
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """A dictionary for JSON."""
         return {**asdict(self), "extrapolated": self.extrapolated}
 
 
 def references(family: RewardModel, epsilon: float) -> tuple[Case, Case]:
-    """A hard reservoir, all candidates alike, and an easy one, spread evenly over the family's range of means.
+    """A hard reservoir (all candidates alike) and an easy one (spread evenly over the family's range of means).
 
     Examples
     --------
@@ -103,16 +103,16 @@ def references(family: RewardModel, epsilon: float) -> tuple[Case, Case]:
     >>> [case.law.expression for case in references(Gaussian(sigma=2.0), 0.05)]
     ['dirac(0)', 'uniform(-2,2)']
     >>> references(Poisson(), 0.5)[1].note
-    'Means are 20 epsilon wide, for want of a range of means.'
+    'Means span 20 epsilon, because the family has no range of means.'
     """
     low, high, note = family.lowest, family.highest, ""
     width = _RANGE_IN_EPSILONS * epsilon
     if isinstance(family, (Gaussian, Normal)):
         width = 2.0 * (family.sigma if isinstance(family, Gaussian) else 1.0)
-        note = "Means are two standard deviations of a reward wide, as those of [0, 1] rewards are."
-        note += " Rewards are taken to have standard deviation 1." if isinstance(family, Normal) else ""
+        note = "Means span two standard deviations of a reward, as for rewards in [0, 1]."
+        note += " The standard deviation of rewards is assumed to be 1." if isinstance(family, Normal) else ""
     elif high - low == math.inf:
-        note = f"Means are {_RANGE_IN_EPSILONS:g} epsilon wide, for want of a range of means."
+        note = f"Means span {_RANGE_IN_EPSILONS:g} epsilon, because the family has no range of means."
     if high == math.inf:
         low = -0.5 * width if low == -math.inf else low
         high = low + width
@@ -133,9 +133,9 @@ def expect(
     budget: int = 4_000_000,
     finest: tuple[float, float] = (0.0, 0.0),
 ) -> Cost:
-    """The pulls of the algorithm that ``make(alpha, epsilon)`` gives, simulated with about ``budget`` pulls in all.
+    """The pulls of the algorithm ``make(alpha, epsilon)``, simulated with about ``budget`` pulls in all.
 
-    ``finest`` is an alpha and an epsilon below which nothing need be tried, because a like target was too costly.
+    ``finest`` is the smallest alpha and epsilon worth trying, because a similar target was too costly.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def expect(
     """
     target = make(alpha, epsilon)
     coarse_alpha, coarse_epsilon = alpha, epsilon
-    # About as many arms as a run may have pulls: memory would be filled in vain.
+    # More arms than a run may have pulls would only fill memory.
     while make(coarse_alpha, epsilon).arms > budget // (4 * _FEWEST_RUNS) and coarse_alpha < 0.25:
         coarse_alpha *= 2.0
     while coarse_alpha < finest[0]:
@@ -186,10 +186,10 @@ def expect(
 
 
 def _spend(experiment: Experiment, runs: int, budget: int, workers: int | None) -> list[int] | None:
-    """Pulls of as many runs as the budget allows; None if the first one shows that it allows too few.
+    """Pulls of as many runs as the budget allows; None if the first run shows that it allows too few.
 
-    Later runs may be longer, since some reservoirs have a heavy tail of costs, but not without end. What is run depends
-    on pulls alone, never on the clock or the number of threads: a plan is the same every time.
+    Later runs may be longer, because some reservoirs have a heavy tail of costs, but they are limited too. The number
+    of runs depends on pulls alone, never on the clock or the number of threads, so that plans are reproducible.
     """
     experiment.compile()
     cancelled = threading.Event()

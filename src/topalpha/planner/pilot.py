@@ -1,8 +1,8 @@
-"""A pilot: a few candidates, each evaluated a few times, and the reservoir that they speak for.
+"""A pilot: a few candidates, each evaluated a few times, and the reservoir that they represent.
 
-Means of a few rewards differ even where candidates do not. So the variance of the means, less what sampling noise adds
-to it, estimates the variance between candidates, and the means are shrunk towards their mean until they have it. The
-law of the shrunken means, each equally likely, is what a plan simulates.
+Means of a few rewards differ even if the candidates do not. So the variance of the means, minus the part that sampling
+noise adds, estimates the variance between candidates, and the means are shrunk towards their mean until they have that
+variance. A plan simulates the law of the shrunken means, each equally likely.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ from topalpha.planner.pilot_rewards import Softened
 from topalpha.reservoirs import Empirical
 from topalpha.validate import number_in, real, require, whole
 
-# Laws on [0, 1]: those that may lie between, and those whose rewards are taken to be 0 or 1 where only means are known.
+# Families on [0, 1]: with rewards in between, and with rewards that are 0 or 1 if only means are known.
 _FRACTIONAL, _BINARY = (Bernoulli, LowVariance), (Bernoulli, PassFail)
 
 _ENOUGH = "have at least 2 candidates with at least 2 evaluations each"
 _COLUMNS = "have the columns candidate and reward, or candidate, mean and pulls, in its first row"
-_FULL = "hold rewards by candidate: a mapping, a sequence of sequences, or what read_pilot returned"
+_FULL = "hold rewards by candidate: a mapping, a sequence of sequences, or the result of read_pilot"
 
 
 @dataclass(frozen=True)
 class Pilot:
-    """What a pilot says about the reservoir.
+    """The estimates of a pilot about the reservoir.
 
     Attributes
     ----------
     candidates, evaluations
-        How many.
+        Their numbers.
     mean
-        Of the candidates' means.
+        The mean of the candidates' means.
     spread
         The estimated standard deviation between candidates; that of the raw means is ``raw_spread``.
     noise
-        The standard deviation of rewards of one candidate, pooled.
+        The pooled standard deviation of rewards of one candidate.
     law
-        The shrunken means, each equally likely, as the family sees them; the figures above are in the pilot's units.
+        The shrunken means, each equally likely, in the family's units; the figures above are in the pilot's units.
     rewards
-        What draws rewards with this noise, where it is not the family itself.
+        The law of rewards with this noise, if it differs from the family.
     notes
-        What a reader should know.
+        Remarks for the reader.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Pilot:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """A dictionary for JSON."""
         figures = {name: getattr(self, name) for name in ("candidates", "evaluations", "mean", "spread", "raw_spread")}
         return {**figures, "noise": self.noise, "means": sorted(self.law.data), "notes": list(self.notes)}
 
@@ -106,7 +106,7 @@ def _model(family: Model | RewardModel | str | None) -> Model:
 def read_pilot(path: str | PathLike[str], family: Model | RewardModel | str | None = None) -> Pilot:
     r"""The pilot in a CSV file: a row per evaluation (candidate, reward) or per candidate (candidate, mean, pulls).
 
-    The first row names the columns; others are ignored. Rows are counted from there, as a spreadsheet does.
+    The first row names the columns; other columns are ignored. Rows are numbered as in a spreadsheet.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def read_pilot(path: str | PathLike[str], family: Model | RewardModel | str | No
 
 
 def _rows(path: str | PathLike[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows by column, with their numbers; empty ones are left out."""
+    """The rows as dictionaries, with their numbers; empty rows are left out."""
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as stream:
             reader = csv.reader(stream)
@@ -170,7 +170,7 @@ def _number(name: str, text: str, where: str) -> float:
 
 
 def _reward(model: Model, value: Any, where: str) -> float:
-    """The reward as the family sees it."""
+    """The reward in the family's units."""
     try:
         reward = real("reward", value)
         model.check(reward)
@@ -180,7 +180,7 @@ def _reward(model: Model, value: Any, where: str) -> float:
 
 
 def _mean(model: Model, mean: float) -> float:
-    """The mean as the family sees it."""
+    """The mean in the family's units."""
     family = model.family
     # A mean of rewards may exceed the highest true mean.
     bounded = isinstance(family, (*_FRACTIONAL, *_BINARY))
@@ -202,7 +202,7 @@ def _from_rewards(groups: list[list[float]], model: Model) -> Pilot:
 
 
 def _from_means(pairs: list[tuple[float, int]], model: Model) -> Pilot:
-    """Without single rewards their variance is the family's; for Bernoulli that is what 0/1 rewards would have."""
+    """Without single rewards their variance is the family's; for Bernoulli it is that of 0/1 rewards."""
     family = model.family
     repeated = sum(pulls >= 2 for _, pulls in pairs)
     require(repeated >= 2, "pilot", _ENOUGH, repeated)
@@ -212,7 +212,7 @@ def _from_means(pairs: list[tuple[float, int]], model: Model) -> Pilot:
     elif isinstance(family, EvidenceFamily):
         within = math.fsum(pulls * family.variance(mean) for mean, pulls in pairs) / int(counts.sum())
     else:
-        raise ValueError(f"pilot must hold single rewards, whose noise is not known for {describe(family)}, got means")
+        raise ValueError(f"pilot must hold single rewards, because {describe(family)} has no known noise, got means")
     return _estimate(means, counts, within, model, False)
 
 
@@ -227,16 +227,16 @@ def _estimate(
     shrunken = np.clip(centre + shrink * (means - centre), family.lowest, family.highest)
     rewards: Any = Gaussian(math.sqrt(within)) if isinstance(family, Normal) and within > 0.0 else None
     if fractional:
-        largest = float((shrunken * (1.0 - shrunken)).mean())  # what 0/1 rewards of these means would vary by
+        largest = float((shrunken * (1.0 - shrunken)).mean())  # the variance of 0/1 rewards with these means
         rewards = Softened(math.sqrt(min(1.0, within / largest)) if largest > 0.0 else 1.0)
     notes = []
     if between == 0.0:
-        notes.append("The pilot cannot tell its candidates apart; the plan takes them to be alike, the costly case.")
+        notes.append("The pilot cannot tell its candidates apart; the plan assumes them to be alike, the costly case.")
     if isinstance(family, Gaussian):
         # The pooled standard deviation is itself uncertain, by about 1 / sqrt(2 degrees of freedom) of its size.
         doubt = 1.0 + 2.0 / math.sqrt(2.0 * float((counts - 1).sum()))
         if math.sqrt(within) > family.sigma * doubt:
-            notes.append(f"Its rewards vary by {math.sqrt(within):.3g}, more than sigma = {family.sigma:g} allows for.")
+            notes.append(f"Its rewards vary by {math.sqrt(within):.3g}, more than sigma = {family.sigma:g} allows.")
     return Pilot(
         candidates=len(means),
         evaluations=int(counts.sum()),

@@ -1,4 +1,4 @@
-"""Rewards in [0, 1] as noisy as a pilot's."""
+"""Rewards in [0, 1] with the noise of a pilot."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 class Softened(NamedTuple):
     """A Bernoulli reward moved towards its mean: rewards in [0, 1] of variance factor^2 mean (1 - mean).
 
-    Bounds see sums of rewards only, and a sum of many rewards is known by its mean and variance: that is what these
-    rewards have in common with the pilot's. Whatever the mean, they stay in [0, 1].
+    Bounds depend only on sums of rewards, and a sum of many rewards on their mean and variance: these agree with the
+    pilot's. For every mean the rewards stay in [0, 1].
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The plan: arms, proved and expected pulls, and how they change with each part of the target."""
+"""The plan: arms, proved and expected pulls, and how they change with each parameter of the target."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from topalpha.rules.protocol import Algorithm
 from topalpha.simulation import check_means
 from topalpha.validate import MOST_RUNS, MOST_WORKERS, fraction, optional, plain, positive, require, seed_number, whole
 
-#: Simulated pulls for each reservoir: for the target itself, and for each of its neighbours.
+#: Simulated pulls per reservoir: for the target itself, and for each of its neighbours.
 BUDGET, ROW_BUDGET = 4_000_000, 800_000
 
-_SIMULATED = "Expected evaluations are simulated on the laws named, not proved. A pilot makes a better plan."
-_PILOT = "The plan rests on the pilot: candidates unlike the pilot's may cost more or less. It is no guarantee."
+_SIMULATED = "Expected evaluations are simulated on the named laws, not proved. A pilot makes a better plan."
+_PILOT = "The plan rests on the pilot: other candidates may cost more or less. It is not a guarantee."
 
 
 @dataclass(frozen=True)
@@ -44,20 +44,20 @@ class Row:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a search will cost.
+    """The expected cost of a search.
 
     Attributes
     ----------
     arms
-        Candidates to draw.
+        The number of candidates to draw.
     cap
-        Evaluations that are never exceeded, where that is proved.
+        A number of evaluations that is never exceeded, if one is proved.
     costs
         Expected evaluations: on the pilot, or on reference reservoirs, the hard one first.
     rows
         The target with one of its parameters halved or doubled.
     pilot
-        What the pilot says, if there is one.
+        The estimates of the pilot, if given.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class Plan:
         return f"{start}, expect {' or '.join(easy_first)}."
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """A dictionary for JSON."""
         plain = ("algorithm", "family", "alpha", "epsilon", "delta", "seed", "covered", "arms")
         return {
             **{name: getattr(self, name) for name in plain},
@@ -117,7 +117,7 @@ class Plan:
 
 
 def about(value: float | None) -> str:
-    """Two digits, as much as a plan can promise.
+    """The value with two digits, as precise as a plan can be.
 
     Examples
     --------
@@ -142,19 +142,19 @@ def plan(
     progress: Callable[[int], None] | None = None,
     **options: Any,
 ) -> Plan:
-    """How many candidates and how many evaluations a search will cost, before anything is spent.
+    """Estimate how many candidates and evaluations a search will cost, before anything is spent.
 
     Parameters
     ----------
     alpha, epsilon, delta, family, minimise, algorithm
-        As for ``search``: rewards, and epsilon, in their own units.
+        As for ``search``: rewards and epsilon in their own units.
     options
-        Of the algorithm.
+        Options of the algorithm.
     pilot
         Rewards of some candidates (a mapping of candidates to rewards, or a sequence of sequences) or the path of a
-        CSV file (see ``read_pilot``). Without it two reference reservoirs are planned for.
+        CSV file (see ``read_pilot``). Without it the plan is for two reference reservoirs.
     runs, seed, workers
-        Of the simulations, as for ``simulate``; fewer runs where they are long.
+        As for ``simulate``; there are fewer runs if they are long.
     progress
         Called with 1 after each simulated target and reservoir.
 
@@ -171,7 +171,7 @@ def plan(
         "epsilon": positive("epsilon", epsilon),
         "delta": fraction("delta", delta),
     }
-    require("pool" not in options, "options", "not name a pool: plans are for endless ones", options)
+    require("pool" not in options, "options", "not name a pool: plans are for endless pools", options)
     model = reward_model(family, minimise=minimise)
     chosen = default_for(model.family) if algorithm is None else algorithm
 
@@ -210,7 +210,7 @@ def plan(
     notes = [_SIMULATED] if summary is None else [_PILOT, *summary.notes]
     notes += sorted({case.note for case in cases if case.note})
     if summary is None and (model.offset, model.factor) != (0.0, 1.0):
-        notes.append(f"In the laws named, 0 stands for {model.to_user(0.0):g} and 1 for {model.to_user(1.0):g}.")
+        notes.append(f"In the named laws, 0 stands for {model.to_user(0.0):g} and 1 for {model.to_user(1.0):g}.")
     return Plan(
         algorithm=base.traits.name,
         family=model.text + (", to be minimised" if minimise else ""),
@@ -230,14 +230,14 @@ def plan(
 
 
 def neighbours(target: Mapping[str, float], model: Model) -> Iterator[tuple[str, float]]:
-    """Each parameter halved and doubled, where that is still a target.
+    """Each parameter halved and doubled, as long as the result is a valid target.
 
     Examples
     --------
     >>> list(neighbours({"alpha": 0.5, "epsilon": 0.1, "delta": 0.05}, reward_model()))
     [('alpha', 0.25), ('epsilon', 0.05), ('epsilon', 0.2), ('delta', 0.025), ('delta', 0.1)]
     """
-    # An epsilon as wide as the range of means makes every candidate right.
+    # With an epsilon as wide as the range of means every candidate is right.
     ends = {"alpha": 1.0, "epsilon": abs(model.factor) * (model.family.highest - model.family.lowest), "delta": 1.0}
     for name, value in target.items():
         yield name, 0.5 * value
@@ -246,7 +246,7 @@ def neighbours(target: Mapping[str, float], model: Model) -> Iterator[tuple[str,
 
 
 def _finest(cost: Cost, target: Mapping[str, float]) -> tuple[float, float]:
-    """Where simulations of neighbours start: what was made coarser for the target itself is so for them."""
+    """The start for simulations of neighbours: a parameter made coarser for the target is so for them."""
     pairs = (cost.alpha, target["alpha"]), (cost.epsilon, target["epsilon"])
     alpha, epsilon = (simulated if simulated > wanted else 0.0 for simulated, wanted in pairs)
     return alpha, epsilon

@@ -1,6 +1,6 @@
 """A report of a search: one HTML file that needs no network and no script, for readers and for print.
 
-Everything in it is computed again from the recorded pulls; a certificate that they do not bear out is refused.
+Everything in it is computed again from the recorded pulls; a certificate that disagrees with them is refused.
 
 >>> import tempfile
 >>> from topalpha import search

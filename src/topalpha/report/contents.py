@@ -1,4 +1,4 @@
-"""What a report says, as text and numbers: gathered from one reading of the file."""
+"""The contents of a report, as text and numbers, gathered from one reading of the file."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from topalpha.storage.encoding import PICKLED, legible, shown
 
 #: Characters of a candidate that a table shows.
 LONGEST = 400
-#: Failures that are listed one by one.
+#: How many failures are listed individually.
 FAILURES = 20
 
 
 class Arm(NamedTuple):
-    """A row of the table of arms: its figures, its candidate as text, and whether it is one that was chosen."""
+    """A row of the table of arms: its figures, its candidate as text, and whether it was chosen."""
 
     row: Row
     candidate: str
@@ -31,7 +31,7 @@ class Arm(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A pull without a reward: of which arm, after how many rewards, why, and what was done about it."""
+    """A pull without a reward: its arm, the rewards told before, the reason, and the action taken."""
 
     arm: int
     after: int
@@ -41,22 +41,22 @@ class Failed(NamedTuple):
 
 @dataclass(frozen=True)
 class Contents:
-    """All that a report says about one search.
+    """The contents of a report about one search.
 
     Attributes
     ----------
     file, recording
-        The name of the file, and what it held.
+        The name of the file, and the recording in it.
     session
         The search, replayed.
     now, certificate
-        How it stands, and what is proved: None before the first reward.
+        The standing and the certificate; None before the first reward.
     arms, all_arms
-        Rows of the table, the best first, and how many there would be.
+        Rows of the table, the best first, and the number of all rows.
     chosen
-        The rows of all arms that were chosen.
+        The rows of the chosen arms.
     failures, failed
-        The first of the failed pulls, and how many there were by what was done about them.
+        The first failed pulls, and the number of failed pulls by action.
     """
 
     file: str
@@ -72,23 +72,23 @@ class Contents:
 
     @property
     def ended(self) -> bool:
-        """Whether the search has ended, by itself or not."""
+        """Whether the search has ended, for any reason."""
         return self.recording.status != RUNNING
 
     @property
     def paused(self) -> bool:
-        """Whether it was paused when it last said something."""
+        """Whether the search is paused, by its latest progress."""
         return not self.ended and (self.recording.progress or {}).get("paused") is True
 
     @property
     def updated(self) -> str | None:
-        """When the search last said something, in UTC."""
+        """The time of the latest progress, in UTC."""
         at = self.recording.updated
         return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
 def gather(path: str | os.PathLike[str], name: str | None = None, arms: int = 200) -> Contents:
-    """Read a search and compute again what is proved; pickled candidates are not loaded.
+    """Read a search and compute its certificate again; pickled candidates are not loaded.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def gather(path: str | os.PathLike[str], name: str | None = None, arms: int = 20
 
 
 def _replayed(recording: Recording) -> tuple[Certificate | None, Session]:
-    """The certificate, computed again, or what is proved where there is none yet; and the search as it stands."""
+    """The certificate, computed again or for the search so far, and the replayed search."""
     if recording.certificate is not None:
         return confirmed(recording)
     session = Session.replayed(recording, None)
@@ -122,7 +122,7 @@ def _replayed(recording: Recording) -> tuple[Certificate | None, Session]:
 
 
 def _standing(recording: Recording, session: Session, certificate: Certificate) -> Standing:
-    """How the search stands, with what the file knows beside the pulls."""
+    """The standing, with the name, status and certificate of the file."""
     return replace(
         standing(session),
         name=recording.name,
@@ -134,7 +134,7 @@ def _standing(recording: Recording, session: Session, certificate: Certificate) 
 
 
 def _table(recording: Recording, now: Standing, certificate: Certificate) -> list[Arm]:
-    """All arms: those that were chosen, then the best means, then those without a reward."""
+    """All arms: the chosen ones, then the best means, then arms without a reward."""
     chosen = set(certificate.selection)
     sign = 1.0 if now.minimise else -1.0
 
@@ -152,7 +152,7 @@ def _candidate(recording: Recording, arm: int) -> str:
 
 
 def clipped(text: str) -> str:
-    """The text, or its beginning where it is very long.
+    """The text, cut after :data:`LONGEST` characters.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def clipped(text: str) -> str:
 
 
 def as_text(value: Any) -> str:
-    """A value of the certificate as JSON, with characters in place of their numbers.
+    """A value of the certificate as JSON without escapes.
 
     Examples
     --------

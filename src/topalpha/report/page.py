@@ -1,4 +1,4 @@
-"""The page: contents, words and pictures put into the template, and into a file."""
+"""The page: contents, sentences and pictures rendered with the template, and written to a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from topalpha.validate import whole
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-#: How many arms the table lists unless told otherwise.
+#: How many arms the table lists by default.
 ARMS = 200
 
 
@@ -27,7 +27,7 @@ def html(path: str | os.PathLike[str], name: str | None = None, *, arms: int = A
     Parameters
     ----------
     path, name
-        The file, and which search in it if there are several. It may be running.
+        The file, and the name of the search if there are several. The search may be running.
     arms
         How many arms the table lists.
 
@@ -56,13 +56,13 @@ def html(path: str | os.PathLike[str], name: str | None = None, *, arms: int = A
 def write(
     path: str | os.PathLike[str], output: str | os.PathLike[str], name: str | None = None, *, arms: int = ARMS
 ) -> None:
-    """Write the report of a search to a file, in one step; one that is there is replaced.
+    """Write the report of a search to a file, in one step; an existing file is replaced.
 
     Examples
     --------
     >>> write("searches.db", "searches.db")
     Traceback (most recent call last):
-    ValueError: output must be a file of its own, apart from 'searches.db', got 'searches.db'
+    ValueError: output must be a separate file from 'searches.db', got 'searches.db'
     """
     with draft_of(output, path) as draft:
         draft.write_text(html(path, name, arms=arms), encoding="utf-8")
@@ -73,8 +73,8 @@ def _environment() -> Environment:
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
-        raise ImportError("a report must have jinja2 to be made with: pip install 'topalpha[report]'") from error
-    # Everything is escaped unless it is marked as safe, which the SVG alone is.
+        raise ImportError("a report must be made with jinja2: pip install 'topalpha[report]'") from error
+    # Everything is escaped unless it is marked as safe; only the SVG is.
     environment = Environment(
         loader=PackageLoader("topalpha.report"),
         autoescape=True,
@@ -89,7 +89,7 @@ def _environment() -> Environment:
 
 
 def number(value: float | None) -> str:
-    """Four figures, for reading.
+    """The number with four significant digits.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def number(value: float | None) -> str:
 
 
 def count(value: Any) -> str:
-    """A whole number with its thousands apart.
+    """A whole number with thousands separators.
 
     Examples
     --------

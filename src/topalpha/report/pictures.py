@@ -1,4 +1,4 @@
-"""Figures of a search as SVG that can stand inside a page: no names from elsewhere, no clashes, the same every time."""
+"""Figures of a search as SVG inside a page: no references to elsewhere, unique names, the same every time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from topalpha.standing import timeline
 
 #: Inches.
 SIZE = (7.2, 4.2)
-#: Arms other than the leader that the race follows.
+#: How many arms beside the leader the race follows.
 FOLLOWED = 8
 
 _SPACE = re.compile(r"\{[^}]*\}")
@@ -21,7 +21,7 @@ _WITHIN = re.compile(r"url\(#([^)]*)\)")
 
 
 class Picture(NamedTuple):
-    """A figure: what it is called, what it shows in a sentence or two, and its SVG."""
+    """A figure: its title, a caption of a sentence or two, and its SVG."""
 
     title: str
     caption: str
@@ -29,7 +29,7 @@ class Picture(NamedTuple):
 
 
 def pictures(contents: Contents) -> list[Picture]:
-    """The figures that this search has something to show in."""
+    """The figures that apply to this search."""
     now, certificate = contents.now, contents.certificate
     if now is None or certificate is None:
         return []
@@ -40,9 +40,9 @@ def pictures(contents: Contents) -> list[Picture]:
     wanted: list[tuple[str, str, Callable[..., Any], Any]] = []
     if now.bounded:
         caption = (
-            "Every arm's mean with the bounds that the algorithm compares, each at a level of its own. The line is "
+            "Every arm's mean with the bounds that the algorithm compares, each at its own level. The line is "
             f"{line}: arms whose {better} bound is not yet {side} it contest the leader{'s' if several else ''}. "
-            "A rule that joins evidence of many arms may stop before the last is."
+            "A rule that joins the evidence of many arms may stop before that."
         )
         if now.leader != certificate.arm:
             caption += (
@@ -52,15 +52,15 @@ def pictures(contents: Contents) -> list[Picture]:
     if certificate.claims:
         whom = "each of the chosen arms" if len(certificate.selection) > 1 else "the arm"
         caption = (
-            f"Within which epsilon of which top fraction {whom} is, all at once with the probability stated. All above "
-            "and to the right of the steps is proved."
+            f"The epsilon within which {whom} is of each top fraction, all at once with the probability stated. "
+            "Everything above and to the right of the steps is proved."
         )
-        wanted.append(("What is proved", caption, figures.claims_curve, now))
+        wanted.append(("The proved claims", caption, figures.claims_curve, now))
     if now.bounded:
         moments = timeline(contents.recording, arms=FOLLOWED)
-        caption = "The leader and the arms that were pulled most, as pulls went on: how they came to be told apart."
+        caption = "The bounds of the leader and of the arms with the most pulls, over the pulls spent."
         wanted.append(("The race", caption, figures.race, moments))
-    caption = "How often each arm was pulled: most pulls go to the arms that are hard to tell apart."
+    caption = "The number of pulls of each arm: most pulls go to the arms that are hard to tell apart."
     wanted.append(("Where the pulls went", caption, figures.pulls, now))
     return [
         Picture(title, caption, embedded(drawing(source, axes=figures.new_axes(*SIZE)), title, f"f{number}-"))
@@ -69,7 +69,7 @@ def pictures(contents: Contents) -> list[Picture]:
 
 
 def embedded(axes: Any, title: str, prefix: str) -> str:
-    """The figure of these axes as an ``svg`` element for a page; names inside begin with ``prefix``.
+    """The figure of these axes as an ``svg`` element for a page; its ids begin with ``prefix``.
 
     Examples
     --------
@@ -84,13 +84,13 @@ def embedded(axes: Any, title: str, prefix: str) -> str:
     seen = root.attrib["viewBox"]
     root.attrib.clear()
     root.attrib.update({"aria-label": title, "role": "img", "viewBox": seen})
-    # What matplotlib says in a style element would be for the whole page.
+    # The rules of matplotlib's style element would apply to the whole page.
     root.attrib.update({"stroke-linejoin": "round", "stroke-linecap": "butt"})
     return ElementTree.tostring(root, encoding="unicode")
 
 
 def _plain(element: ElementTree.Element, prefix: str) -> None:
-    """Without namespaces, metadata and styles for the whole page, and with names of its own."""
+    """Remove namespaces, metadata and style elements, and prefix all ids."""
     element.tag = _SPACE.sub("", element.tag)
     for key, value in list(element.attrib.items()):
         del element.attrib[key]
@@ -108,9 +108,9 @@ def _plain(element: ElementTree.Element, prefix: str) -> None:
 
 
 def _mixed(root: ElementTree.Element) -> None:
-    """Give transparent areas the colour that they have on white: printers and viewers differ on the rest.
+    """Replace transparent colours by their look on white: printers and viewers differ on transparency.
 
-    Where an area is hatched, its ground is in the pattern, which matplotlib leaves as dark as the hatching.
+    The ground of a hatched area is in its pattern, which matplotlib leaves as dark as the hatching.
     """
     grounds: dict[str, float] = {}
     for element in root.iter():
@@ -127,7 +127,7 @@ def _mixed(root: ElementTree.Element) -> None:
 
 
 def opaque(style: Mapping[str, str]) -> dict[str, str]:
-    """A style whose colours are what its transparent ones look like on white.
+    """The style with transparent colours replaced by their look on white.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def opaque(style: Mapping[str, str]) -> dict[str, str]:
 
 
 def on_white(colour: str, share: float) -> str:
-    """What a colour of which only a share is there looks like on white.
+    """A colour of this opacity as it looks on white.
 
     Examples
     --------

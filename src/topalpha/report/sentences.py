@@ -11,31 +11,31 @@ from topalpha.report.contents import Contents
 from topalpha.storage import Recording
 from topalpha.theory.pool import top_size
 
-#: How many claims are listed at most; the figure shows all.
+#: The most claims in the list; the figure shows all.
 CLAIMS = 8
 
 
 def headline(contents: Contents) -> str:
-    """How it stands, in a few words."""
+    """The standing in a few words."""
     certificate = contents.certificate
     if certificate is None:
         return "Nothing is known yet: there is no reward."
     if certificate.proved:
-        return "What was asked for is proved."
+        return "The target is proved."
     if certificate.reason == "stopped":
         return "The search has stopped, and nothing is proved."
     if contents.ended:
         proved = "Weaker statements are proved." if certificate.claims else "Nothing is proved."
         return f"The search ended early: {REASONS.get(certificate.reason, certificate.reason)}. {proved}"
-    proved = "What follows is proved so far." if certificate.claims else "Nothing is proved so far."
+    proved = "The claims below are proved so far." if certificate.claims else "Nothing is proved so far."
     return f"The search {'is paused' if contents.paused else 'has not ended'}. {proved}"
 
 
 def unverified(contents: Contents) -> str:
-    """What no pull bears out, and stands on the page as the file says it."""
+    """The facts on the page that come from the file alone."""
     early = contents.ended and contents.certificate is not None and contents.certificate.reason != "stopped"
     also = ", and why it ended" if early else ", and its last sign of life" if contents.updated else ""
-    return f"Not verified, for no pull bears them out: the search’s name, when it was begun{also}."
+    return f"Not verified, because no evaluation confirms them: the search’s name, when it began{also}."
 
 
 def share(value: float) -> str:
@@ -50,7 +50,7 @@ def share(value: float) -> str:
 
 
 def meaning(certificate: Certificate, task: Task) -> list[tuple[str, float, str]]:
-    """What the three numbers of the target mean here: the name, the number, and sentences."""
+    """The meaning of the target's three parameters here: name, value, and sentences."""
     best = top(certificate, task.alpha)
     if task.pool:
         size = top_size(task.pool, task.alpha)
@@ -59,8 +59,8 @@ def meaning(certificate: Certificate, task: Task) -> list[tuple[str, float, str]
     else:
         alpha = (
             f"How good is good: as good as {best}. A candidate drawn at random is that good with a probability of "
-            f"{share(task.alpha)} or more: it is measured by how often candidates are drawn, not by how many different "
-            "ones there are."
+            f"{share(task.alpha)} or more: the fraction counts how often candidates are drawn, not how many different "
+            "candidates there are."
         )
     side = "above" if task.minimise else "below"
     single = "%" not in best
@@ -81,19 +81,19 @@ def meaning(certificate: Certificate, task: Task) -> list[tuple[str, float, str]
 
 
 def claims(certificate: Certificate) -> list[tuple[str, float, float]]:
-    """The claims: of what, of which alpha, and within how much; of very many, some between the first and the last."""
+    """The claims, as description, alpha and epsilon; of very many, some between the first and the last."""
     found = certificate.claims
     if len(found) > CLAIMS:
         step = (found[0].epsilon - found[-1].epsilon) / (CLAIMS - 1)
         levels = [found[0].epsilon - step * place for place in range(CLAIMS - 1)]
-        # A dictionary keeps their order and drops those that are picked twice.
+        # A dictionary keeps the order and drops duplicates.
         picked = [next(claim for claim in found if claim.epsilon <= level) for level in levels]
         found = tuple(dict.fromkeys([*picked, found[-1]]))
     return [(top(certificate, claim.alpha), claim.alpha, claim.epsilon) for claim in found]
 
 
 def check_commands(contents: Contents) -> list[str]:
-    """How to compute the certificate again, and to look at the search."""
+    """Commands that compute the certificate again, and show the search."""
     file = shlex.quote(contents.file)
     name = shlex.quote(contents.recording.name)
     found = [f"topalpha show {file} --name {name}"]
@@ -101,22 +101,22 @@ def check_commands(contents: Contents) -> list[str]:
 
 
 def repetition(contents: Contents) -> tuple[str, str]:
-    """How to make the same search again: a command or a call, and what it needs."""
+    """How to repeat the search: a command or a call, and its requirements."""
     task, code = contents.session.task, contents.recording.config.get("code") or {}
-    # One that ended early is ended after as many pulls, whatever ended it then.
+    # A search that ended early is repeated with a budget of as many pulls.
     pulls = contents.certificate.pulls if _early(contents) and contents.certificate else None
     if "pull" in code:
         call = _command(task, code, pulls, contents.recording.pickled)
-        needs = "It needs the code that it names, as it was."
+        needs = "It needs the same code."
     elif "select" in code:
         call = _call("topalpha.select", "candidates, examples, evaluate", task, pulls, contents.recording.pickled)
         needs = "It needs the same candidates and examples, in the same order, and the same evaluation."
     else:
         places = "draw, pull, items=items" if task.items else "draw, pull"
         call = _call("topalpha.search", places, task, pulls, contents.recording.pickled)
-        needs = "It needs the functions that it was made with, as they were."
+        needs = "It needs the same functions."
     if _at_once(contents.recording):
-        needs += " Several pulls ran at once then: rewards may come in another order now, and the result may differ."
+        needs += " Several pulls ran at once: rewards may now come in another order, and the result may differ."
     return call, needs
 
 
@@ -125,12 +125,12 @@ def _early(contents: Contents) -> bool:
 
 
 def _at_once(recording: Recording) -> bool:
-    """Whether a pull was planned before the rewards of all earlier ones were there."""
+    """Whether a pull was planned before all earlier pulls had rewards."""
     return any(after < order for order, (_, after) in enumerate(recording.asks))
 
 
 def _call(function: str, places: str, task: Task, pulls: int | None, pickled: bool) -> str:
-    # The test set says what rewards are.
+    # The test set determines the rewards.
     left_out = {"pool", "items", *(("family", "minimise") if task.items else ())}
     plain = Task(task.alpha, task.epsilon, task.delta).to_dict()
     kept = ("alpha", "epsilon", "delta", "family", "algorithm", "seed")
@@ -146,7 +146,7 @@ def _call(function: str, places: str, task: Task, pulls: int | None, pickled: bo
 
 
 def _option(value: Any) -> str:
-    """An option's value as the command line reads it.
+    """The value of an option as the command line reads it.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""What researchers run: the audit of every guarantee, the field side by side, and the paper's table."""
+"""Tools for researchers: the audit of every guarantee, the comparison of all algorithms, and the paper's table."""

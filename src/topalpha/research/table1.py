@@ -1,9 +1,9 @@
-"""The 36 rows of the paper's table (label ``tbl-results``): laws, targets and what the paper reports.
+"""The 36 rows of the paper's table (label ``tbl-results``): laws, targets and the paper's results.
 
-Every law is Beta(1, b) conditioned on means of at most 0.95. The column that the paper calls "effective alpha" is
-alpha^(1/b) + epsilon, the distance of the threshold from 1 for the law *without* the truncation; it is no measure. The
-measure of the arms that count as correct is ``row.law.acceptable(row.alpha, row.epsilon)``. Errors in the paper's table
-follow the (alpha, epsilon) criterion, whatever its caption says.
+Every law is Beta(1, b) conditioned on means of at most 0.95. The paper's column "effective alpha" is
+alpha^(1/b) + epsilon, the distance of the threshold from 1 for the law *without* the truncation; it is not a measure.
+The measure of the correct arms is ``row.law.acceptable(row.alpha, row.epsilon)``. Errors in the paper's table follow
+the (alpha, epsilon) criterion, despite its caption.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ AT_MOST = 0.95
 
 
 class Paper(NamedTuple):
-    """What the paper reports for a row: rates over 100 runs, and mean pulls in samples."""
+    """The paper's results for a row: rates over 100 runs, and mean pulls in samples."""
 
     effective_alpha: float
     errors: float
@@ -98,7 +98,7 @@ def _row(number: int, record: dict[str, str]) -> Row:
 
 
 def select(text: str) -> tuple[Row, ...]:
-    """The rows that text such as ``1-4,7`` names, in the paper's order.
+    """The rows named by text such as ``1-4,7``, in the paper's order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where arms come from: laws of arms' means, host side only.
+"""Reservoirs, which arms (candidates) are drawn from: laws of the arms' means, on the host only.
 
 >>> from topalpha.reservoirs import parse
 >>> round(parse("beta(1,2)", at_most=0.95).top(0.05), 12)

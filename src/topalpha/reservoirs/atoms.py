@@ -15,7 +15,7 @@ from topalpha.validate import fraction, require
 
 
 class Atomic(Reservoir):
-    """What the finite laws share: sorted means and the heights that G reaches at them.
+    """Base class of finite laws: sorted means and the heights of G at them.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class Atomic(Reservoir):
 
     @property
     def atoms(self) -> tuple[float, ...]:
-        """All the means there are."""
+        """All possible means."""
         return tuple(self._table[0].tolist())
 
     @property
@@ -74,7 +74,7 @@ class Atomic(Reservoir):
         return self._mean(max(0, int(np.searchsorted(self._table[0], bound, side="right")) - 1))
 
     def transport(self, uniforms: Numbers) -> Numbers:
-        """Inversion of G, without the quantiles' allowance for ties: every mean has exactly its own mass."""
+        """Inversion of G without the quantiles' tolerance: every mean has exactly its own mass."""
         means, heights = self._table
         return means[np.minimum(np.searchsorted(heights, uniforms, side="right"), len(means) - 1)]
 
@@ -92,7 +92,6 @@ class Dirac(Atomic):
     at: float
 
     def __post_init__(self) -> None:
-        """Check and coerce the parameters."""
         object.__setattr__(self, "at", finite("at", self.at))
 
     @property
@@ -120,7 +119,6 @@ class TwoPoint(Atomic):
     probability: float
 
     def __post_init__(self) -> None:
-        """Check and coerce the parameters."""
         object.__setattr__(self, "low", finite("low", self.low))
         object.__setattr__(self, "high", finite("high", self.high))
         object.__setattr__(self, "probability", fraction("probability", self.probability))
@@ -138,7 +136,7 @@ class TwoPoint(Atomic):
 
 @dataclass(frozen=True)
 class Discrete(Atomic):
-    """Finitely many means, equally likely unless weights say otherwise; a mean listed twice counts twice.
+    """Finitely many means, equally likely unless weights are given; a mean listed twice counts twice.
 
     Examples
     --------
@@ -157,19 +155,19 @@ class Discrete(Atomic):
         object.__setattr__(self, "values", numbers)
         if weights is not None:
             weights = shares("weights", tuple(weights))
-            require(len(weights) == len(numbers), "weights", f"be as many as the {len(numbers)} values", weights)
+            require(len(weights) == len(numbers), "weights", f"have {len(numbers)} entries", weights)
         object.__setattr__(self, "weights", weights)
 
     @property
     def expression(self) -> str:
-        """discrete(x:p,...), or discrete(x,...) where all are equally likely."""
+        """discrete(x:p,...), or discrete(x,...) if all are equally likely."""
         if self.weights is None:
             return f"discrete({','.join(map(number, self.values))})"
         pairs = zip(self.values, self.weights, strict=True)
         return f"discrete({','.join(f'{number(value)}:{number(weight)}' for value, weight in pairs)})"
 
     def table(self) -> tuple[Numbers, Numbers]:
-        """Equal means merged; whole-number counts where there are no weights, so heights are exact."""
+        """Equal means are merged; without weights the masses are whole numbers, so heights are exact."""
         means, where = np.unique(np.array(self.values), return_inverse=True)
         masses: Numbers = np.bincount(where.ravel(), weights=self.weights).astype(np.float64)
         heights = np.cumsum(masses)
@@ -178,7 +176,7 @@ class Discrete(Atomic):
 
 @dataclass(frozen=True)
 class Empirical(Atomic):
-    """Means seen elsewhere, each equally likely: the law of a finite list of arms.
+    """Means observed elsewhere, each equally likely: the law of a finite list of arms.
 
     Examples
     --------
@@ -195,6 +193,6 @@ class Empirical(Atomic):
         object.__setattr__(self, "data", tuple(numbers.tolist()))
 
     def table(self) -> tuple[Numbers, Numbers]:
-        """Distinct means and the share of the data up to each."""
+        """Distinct means and the fraction of the data up to each."""
         means, counts = np.unique(np.array(self.data), return_counts=True)
         return means, np.cumsum(counts) / math.fsum(counts)

@@ -1,7 +1,7 @@
-"""What every reservoir answers.
+"""The interface of every reservoir.
 
-G is the cumulative distribution function of an arm's mean. Two quantiles matter where G has atoms or gaps: the lower
-one, inf{x : G(x) >= p}, is the paper's G^{-1}; the upper one, inf{x : G(x) > p}, is what errors are judged against,
+G is the cumulative distribution function of an arm's mean. There are two quantiles, which differ if G has atoms or
+gaps. The lower one, inf{x : G(x) >= p}, is the paper's G^{-1}. The upper one, inf{x : G(x) > p}, defines errors,
 because with the lower one a reservoir of K equally likely arms has two acceptable arms at alpha = 1/K (errata E9).
 """
 
@@ -20,7 +20,7 @@ Numbers = NDArray[np.float64]
 
 #: Two values of G closer than this are the same height, and two means closer than this (relative to 1 or to their
 #: size) are the same mean. 1 - alpha, sums of weights and q - epsilon are rounded, and an atom must not be lost to
-#: the last bit; the price is an error of at most this much in a probability.
+#: the last bit; this costs an error of at most this much in a probability.
 SAME_HEIGHT = 1e-12
 
 _LEAST_UNIFORM = 2.0**-54
@@ -30,8 +30,7 @@ _MOST_UNIFORM = 1.0 - 2.0**-53
 class Reservoir(ABC):
     """The law of an arm's mean.
 
-    A law of your own needs ``cdf``, ``infimum``, ``supremum`` and the two quantiles; where it has atoms also
-    ``cdf_left`` and ``atoms``.
+    A subclass needs ``cdf``, ``infimum``, ``supremum`` and both quantiles; with atoms ``cdf_left`` and ``atoms``.
 
     Examples
     --------
@@ -46,7 +45,7 @@ class Reservoir(ABC):
         """G(x) = P(mean <= x)."""
 
     def cdf_left(self, x: float) -> float:
-        """P(mean < x); equal to G(x) where there is no atom."""
+        """P(mean < x); equal to G(x) unless x is an atom."""
         return self.cdf(x)
 
     @abstractmethod
@@ -69,7 +68,7 @@ class Reservoir(ABC):
 
     @property
     def atoms(self) -> tuple[float, ...]:
-        """The means that have positive probability, in increasing order."""
+        """The means with positive probability, in increasing order."""
         return ()
 
     @property
@@ -79,27 +78,27 @@ class Reservoir(ABC):
 
     @property
     def expression(self) -> str | None:
-        """The text from which :func:`parse` makes this reservoir again; None where there is no such text."""
+        """The text from which :func:`parse` makes this reservoir; None if there is none."""
         return None
 
     def sample(self, size: int, rng: Generator) -> Numbers:
-        """Means of ``size`` fresh arms.
+        """Means of ``size`` new arms.
 
-        Every arm consumes exactly one uniform number, so arms drawn together or one by one are the same arms.
+        Every arm consumes exactly one uniform number, so arms drawn together or one by one are the same.
         """
         uniforms = rng.random(whole("size", size, 0))
         return self.transport(np.maximum(uniforms, _LEAST_UNIFORM))
 
     def transport(self, uniforms: Numbers) -> Numbers:
-        """The means that uniform numbers in (0, 1) stand for, one each: their lower quantiles, unless overridden."""
+        """The means of uniform numbers in (0, 1), one each: their lower quantiles, unless overridden."""
         return np.array([self.lower_quantile(float(u)) for u in uniforms], dtype=np.float64)
 
     def transport_at_most(self, uniforms: Numbers, bound: float) -> Numbers:
-        """The same for the law conditioned on mean <= ``bound``; exact where :meth:`transport` inverts G."""
+        """The same for the law conditioned on mean <= ``bound``; exact if :meth:`transport` inverts G."""
         return np.minimum(self.transport(uniforms * self.cdf(bound)), self.supremum_at_most(bound))
 
     def supremum_at_most(self, bound: float) -> float:
-        """The highest point of the support up to ``bound``; override it where the support is not an interval."""
+        """The highest point of the support up to ``bound``; override it if the support is not an interval."""
         return min(bound, self.supremum)
 
     def top(self, alpha: float) -> float:
@@ -112,7 +111,7 @@ class Reservoir(ABC):
         return self.upper_quantile(1.0 - fraction("alpha", alpha))
 
     def threshold(self, alpha: float, epsilon: float = 0.0) -> float:
-        """Arms strictly below this are errors: q+ - epsilon, less a rounding allowance of ``SAME_HEIGHT``.
+        """Arms strictly below this are errors: q+ - epsilon, minus a rounding tolerance of ``SAME_HEIGHT``.
 
         >>> from topalpha.reservoirs import Discrete
         >>> 0.7 < 0.8 - 0.1, 0.7 < Discrete((0.7, 0.8)).threshold(0.5, 0.1)
@@ -124,7 +123,7 @@ class Reservoir(ABC):
         return best - slack - SAME_HEIGHT * max(1.0, abs(best))  # label eq-good-arms, with q+ for G^{-1}
 
     def acceptable(self, alpha: float, epsilon: float = 0.0) -> float:
-        """P(mean >= q+ - epsilon), the measure of the arms that count as correct.
+        """P(mean >= q+ - epsilon), the measure of the correct arms.
 
         >>> from topalpha.reservoirs import Beta, Conditioned
         >>> round(Conditioned(Beta(1, 2), 0.95).acceptable(0.05, 0.05), 9)
@@ -144,7 +143,7 @@ def within(uniforms: Numbers) -> Numbers:
 
 
 def first(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """The smallest number in [low, high] where a monotone condition holds; ``high`` where it holds nowhere below.
+    """The smallest number in [low, high] where a monotone condition holds; ``high`` if it holds nowhere below.
 
     >>> first(lambda x: x * x >= 2.0, 0.0, 2.0)
     1.4142135623730951

@@ -1,4 +1,4 @@
-"""The law of scores on finitely many items, where the reservoir is the law of the probability to pass one of them."""
+"""The law of scores on finitely many items, if the reservoir is the law of the probability to pass an item."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from functools import cached_property
 from topalpha.reservoirs.base import Reservoir, probability
 from topalpha.validate import require, whole
 
-# Heights closer than this are the same: they are integrals, which are right to about a tenth of it.
+# Heights closer than this are the same: they are integrals, accurate to about a tenth of it.
 _SAME_INTEGRAL = 1e-9
 
 
 @dataclass(frozen=True)
 class Scores(Reservoir):
-    """The share of ``items`` items that an arm passes: each, independently, with a probability drawn from ``rates``.
+    """The fraction of ``items`` items that an arm passes, each independently with a probability drawn from ``rates``.
 
-    A score is that on these items, and not what would be found on others: it scatters around the arm's rate.
+    A score is the fraction of these items, not of others: it scatters around the arm's rate.
 
     Examples
     --------
@@ -34,7 +34,6 @@ class Scores(Reservoir):
     items: int
 
     def __post_init__(self) -> None:
-        """Check and coerce the parameters."""
         rates = self.rates
         inside = isinstance(rates, Reservoir) and rates.infimum >= 0.0 and rates.supremum <= 1.0
         require(inside, "rates", "be a Reservoir with means between 0 and 1", rates)
@@ -52,7 +51,7 @@ class Scores(Reservoir):
 
     @property
     def atoms(self) -> tuple[float, ...]:
-        """Every score that has positive probability."""
+        """Every score with positive probability."""
         sure = all(rate in (0.0, 1.0) for rate in self.rates.atoms) and self._smooth_mass == 0.0
         ends = {self.infimum, self.supremum}
         return tuple(k / self.items for k in range(self.items + 1) if not sure or k / self.items in ends)
@@ -76,7 +75,7 @@ class Scores(Reservoir):
         return self._first(lambda passes: self._at_most(passes) > height)
 
     def _first(self, holds: Callable[[int], bool]) -> float:
-        """The smallest possible score where a monotone condition holds; the largest where it holds nowhere below."""
+        """The smallest possible score where a monotone condition holds; the largest if it holds nowhere below."""
         low, high = round(self.infimum * self.items), round(self.supremum * self.items)
         while low < high:
             middle = (low + high) // 2
@@ -85,12 +84,11 @@ class Scores(Reservoir):
 
     @cached_property
     def _weights(self) -> tuple[float, ...]:
-        """The mass of each atom of the rates."""
         return tuple(self.rates.cdf(rate) - self.rates.cdf_left(rate) for rate in self.rates.atoms)
 
     @cached_property
     def _smooth_mass(self) -> float:
-        """The mass of the rates that are no atoms."""
+        """The mass of the rates outside atoms."""
         rest = 1.0 - math.fsum(self._weights)
         return rest if rest > _SAME_INTEGRAL else 0.0
 
@@ -105,10 +103,10 @@ class Scores(Reservoir):
         return min(1.0, height + (self._smooth_part(passes) if self._smooth_mass else 0.0))
 
     def _smooth_part(self, passes: int) -> float:
-        """The part of this that the rates without atoms have.
+        """The contribution of the rates outside atoms.
 
-        With ``items`` uniform numbers, at most k of them are below the rate where the (k+1)-th smallest is above it;
-        and that one has a beta law. So the probability is the mean of G at such a number.
+        Of ``items`` uniform numbers at most k are below the rate if and only if the (k+1)-th smallest is above it, and
+        that one has a beta law. So the probability is the mean of G at such a number.
         """
         from scipy.integrate import quad
         from scipy.special import betaincinv

@@ -14,7 +14,7 @@ from topalpha.validate import require
 
 
 def _part_of_each(uniforms: Numbers, weights: Numbers) -> tuple[NDArray[np.intp], Numbers]:
-    """Which part each uniform number falls in, and where in it: one number chooses the part and the arm."""
+    """The part that each uniform number falls in, and its place there: one number chooses the part and the arm."""
     ends = np.cumsum(weights)
     chosen = np.minimum(np.searchsorted(ends, uniforms, side="right"), len(weights) - 1)
     starts = ends - weights
@@ -25,8 +25,7 @@ def _part_of_each(uniforms: Numbers, weights: Numbers) -> tuple[NDArray[np.intp]
 class Mixture(Reservoir):
     """Each arm comes from one of the parts, chosen with these weights.
 
-    Quantiles are found by bisection to the last bit, with heights of G within 1e-12 taken as equal: where G has
-    density f they are off by up to 1e-12 / f.
+    Quantiles are found by bisection; heights of G within 1e-12 count as equal, an error of up to 1e-12 / density.
 
     Examples
     --------
@@ -44,7 +43,7 @@ class Mixture(Reservoir):
         object.__setattr__(self, "parts", tuple(parts))
         known = len(self.parts) > 0 and all(isinstance(part, Reservoir) for part in self.parts)
         require(known, "parts", "be reservoirs", parts)
-        require(len(self.weights) == len(self.parts), "weights", f"be as many as the {len(self.parts)} parts", weights)
+        require(len(self.weights) == len(self.parts), "weights", f"have {len(self.parts)} entries", weights)
 
     @property
     def infimum(self) -> float:
@@ -63,7 +62,7 @@ class Mixture(Reservoir):
 
     @property
     def expression(self) -> str | None:
-        """mixture(w*part,...), where every part has a text."""
+        """mixture(w*part,...), if every part has a text."""
         texts = [part.expression for part in self.parts]
         if None in texts:
             return None
@@ -84,7 +83,7 @@ class Mixture(Reservoir):
     def lower_quantile(self, p: float) -> float:
         """inf{x : G(x) >= p}; it lies between the least and the greatest of the parts' quantiles."""
         height = probability(p) - SAME_HEIGHT
-        if height <= 0.0 or p == 1.0:  # at the ends the allowance would move the answer, and the ends are known
+        if height <= 0.0 or p == 1.0:  # at the ends the tolerance would move the answer
             return self.infimum if height <= 0.0 else self.supremum
         low = min(part.lower_quantile(height) for part in self.parts)
         high = max(part.lower_quantile(p) for part in self.parts)
@@ -113,7 +112,7 @@ class Mixture(Reservoir):
         return result
 
     def transport_at_most(self, uniforms: Numbers, bound: float) -> Numbers:
-        """Conditioning a mixture conditions its parts and reweights them by the mass that each keeps."""
+        """Conditioning a mixture conditions its parts and reweights them by the remaining mass of each."""
         kept = [index for index, part in enumerate(self.parts) if part.cdf(bound) > 0.0]
         masses = np.array([self.weights[index] * self.parts[index].cdf(bound) for index in kept])
         chosen, places = _part_of_each(uniforms, masses / masses.sum())

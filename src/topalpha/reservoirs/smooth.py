@@ -14,7 +14,7 @@ from topalpha.validate import positive, require
 
 
 def _special() -> Any:
-    # scipy costs a quarter of a second to import, and neither Beta(1, b) nor Beta(a, 1) needs it.
+    # Importing scipy takes a quarter of a second, and neither Beta(1, b) nor Beta(a, 1) needs it.
     return import_module("scipy.special")
 
 
@@ -32,7 +32,6 @@ class Beta(Reservoir):
     b: float
 
     def __post_init__(self) -> None:
-        """Check and coerce the parameters."""
         object.__setattr__(self, "a", positive("a", self.a))
         object.__setattr__(self, "b", positive("b", self.b))
 
@@ -68,11 +67,11 @@ class Beta(Reservoir):
         return float(self.transport(np.array([probability(p)]))[0])
 
     def upper_quantile(self, p: float) -> float:
-        """The same as the lower one."""
+        """The lower quantile."""
         return self.lower_quantile(p)
 
     def transport(self, uniforms: Numbers) -> Numbers:
-        """G^{-1}, in closed form where a or b is 1."""
+        """G^{-1}, in closed form if a or b is 1."""
         if self.b == 1.0:
             result = np.power(uniforms, 1.0 / self.a)
         elif self.a == 1.0:
@@ -97,7 +96,6 @@ class Uniform(Reservoir):
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check and coerce the parameters."""
         object.__setattr__(self, "low", finite("low", self.low))
         object.__setattr__(self, "high", finite("high", self.high))
         require(self.low < self.high, "high", f"be above low = {number(self.low)}", self.high)
@@ -119,7 +117,7 @@ class Uniform(Reservoir):
         return f"uniform({number(self.low)},{number(self.high)})"
 
     def cdf(self, x: float) -> float:
-        """(x - low) / (high - low), kept inside [0, 1]."""
+        """(x - low) / (high - low), clipped to [0, 1]."""
         return min(1.0, max(0.0, (x - self.low) / (self.high - self.low)))
 
     def lower_quantile(self, p: float) -> float:
@@ -127,7 +125,7 @@ class Uniform(Reservoir):
         return min(self.high, self.low + probability(p) * (self.high - self.low))
 
     def upper_quantile(self, p: float) -> float:
-        """The same as the lower one."""
+        """The lower quantile."""
         return self.lower_quantile(p)
 
     def transport(self, uniforms: Numbers) -> Numbers:
@@ -149,7 +147,6 @@ class Scipy(Reservoir):
     law: Any
 
     def __post_init__(self) -> None:
-        """Check and coerce the parameters."""
         known = all(hasattr(self.law, name) for name in ("cdf", "ppf", "pdf", "support"))
         require(known, "law", "be a frozen continuous law of scipy.stats", self.law)
 
@@ -168,7 +165,7 @@ class Scipy(Reservoir):
         return float(self.law.cdf(x))
 
     def lower_quantile(self, p: float) -> float:
-        """The law's ppf, or the near end of the gap where G is flat at p (a histogram with empty bins)."""
+        """The law's ppf, or the near end of the gap if G is flat at p (a histogram with empty bins)."""
         here, near = float(self.law.ppf(probability(p))), float(self.law.ppf(max(0.0, p - SAME_HEIGHT)))
         if p in (0.0, 1.0) or near == -math.inf:
             return here
@@ -176,7 +173,7 @@ class Scipy(Reservoir):
         return near if flat else here
 
     def upper_quantile(self, p: float) -> float:
-        """The law's ppf, or the far end of the gap where G is flat at p; which end ppf gives is up to the law."""
+        """The law's ppf, or the far end of the gap if G is flat at p; which end ppf returns depends on the law."""
         here, far = float(self.law.ppf(probability(p))), float(self.law.ppf(min(1.0, p + SAME_HEIGHT)))
         if p in (0.0, 1.0) or far == math.inf:
             return here
@@ -184,7 +181,7 @@ class Scipy(Reservoir):
         return far if flat else here
 
     def supremum_at_most(self, bound: float) -> float:
-        """``bound``, or the near end of the gap that holds it."""
+        """``bound``, or the near end of the gap around it."""
         if bound >= self.supremum:
             return self.supremum
         return bound if self.law.pdf(bound) > 0.0 else min(bound, self.lower_quantile(self.cdf(bound)))

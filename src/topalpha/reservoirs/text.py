@@ -15,7 +15,7 @@ from topalpha.validate import quoted, require
 
 _TOKEN = re.compile(r"\s*([a-z][a-z-]*|[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[(),:*])", re.IGNORECASE)
 
-#: What can be written, one example of each form.
+#: All forms, one example of each.
 FORMS = (
     "beta(a,b)",
     "uniform(low,high)",
@@ -37,9 +37,9 @@ def parse(text: str, at_most: float | None = None, clip: float | None = None) ->
     text
         A name and its parameters in parentheses, such as ``beta(1,2)``; ``topalpha list`` prints all forms.
     at_most
-        No mean is above it: the reservoir given that a mean is not.
+        The largest mean: the reservoir is conditioned on means of at most this.
     clip
-        No mean is above it: those that were are equal to it. Not together with ``at_most``.
+        The largest mean: higher means are replaced by it. Not together with ``at_most``.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def parse(text: str, at_most: float | None = None, clip: float | None = None) ->
     try:
         reservoir = reader.reservoir()
     except RecursionError:
-        raise ValueError(f"reservoir must not be nested so deeply, got {quoted(text)}") from None
+        raise ValueError(f"reservoir must be nested less deeply, got {quoted(text)}") from None
     reader.finish()
     if at_most is not None:
         return Conditioned(reservoir, at_most)
@@ -66,7 +66,7 @@ def parse(text: str, at_most: float | None = None, clip: float | None = None) ->
 
 
 class _Reader:
-    """One pass over the tokens; every method consumes what it names."""
+    """One pass over the tokens; every method consumes the part that it names."""
 
     def __init__(self, text: str) -> None:
         self.text = text

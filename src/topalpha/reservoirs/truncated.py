@@ -19,7 +19,7 @@ def _bound(name: str, base: Reservoir, at_most: float) -> float:
 class Conditioned(Reservoir):
     """The base law given mean <= at_most: the truncation behind the paper's table (docs/reproduction.md).
 
-    Arms are drawn by inversion, G^{-1}(u G(at_most)), not by rejection: one uniform number an arm.
+    Arms are drawn by inversion, G^{-1}(u G(at_most)), not by rejection: one uniform number per arm.
 
     Examples
     --------
@@ -32,7 +32,6 @@ class Conditioned(Reservoir):
     at_most: float
 
     def __post_init__(self) -> None:
-        """Check and coerce the parameters."""
         object.__setattr__(self, "at_most", _bound("at_most", self.base, self.at_most))
         require(self._mass > 0.0, "at_most", "leave some of the reservoir's mass", self.at_most)
 
@@ -42,7 +41,7 @@ class Conditioned(Reservoir):
 
     @property
     def infimum(self) -> float:
-        """The base's."""
+        """The base's infimum."""
         return self.base.infimum
 
     @property
@@ -82,7 +81,7 @@ class Conditioned(Reservoir):
         return min(self.base.upper_quantile(p * self._mass), self.supremum)
 
     def supremum_at_most(self, bound: float) -> float:
-        """The base's, at the smaller bound."""
+        """The base's value, at the smaller bound."""
         return self.base.supremum_at_most(min(bound, self.at_most))
 
     def transport(self, uniforms: Numbers) -> Numbers:
@@ -96,7 +95,7 @@ class Conditioned(Reservoir):
 
 @dataclass(frozen=True)
 class Clipped(Reservoir):
-    """min(mean, at_most): what exceeds the bound becomes an atom there.
+    """min(mean, at_most): the mass above the bound becomes an atom there.
 
     Examples
     --------
@@ -110,22 +109,21 @@ class Clipped(Reservoir):
     at_most: float
 
     def __post_init__(self) -> None:
-        """Check and coerce the parameters."""
         object.__setattr__(self, "at_most", _bound("at_most", self.base, self.at_most))
 
     @property
     def infimum(self) -> float:
-        """The base's, clipped."""
+        """The base's infimum, clipped."""
         return min(self.base.infimum, self.at_most)
 
     @property
     def supremum(self) -> float:
-        """The base's, clipped."""
+        """The base's supremum, clipped."""
         return min(self.base.supremum, self.at_most)
 
     @property
     def atoms(self) -> tuple[float, ...]:
-        """The base's below the bound, and the bound itself where mass was clipped."""
+        """The base's atoms below the bound, and the bound itself if mass was clipped."""
         kept = tuple(atom for atom in self.base.atoms if atom < self.at_most)
         return (*kept, self.at_most) if self.base.cdf_left(self.at_most) < 1.0 else kept
 
@@ -136,27 +134,27 @@ class Clipped(Reservoir):
         return None if text is None else f"clipped({text},{number(self.at_most)})"
 
     def cdf(self, x: float) -> float:
-        """The base's below the bound, 1 from there on."""
+        """The base's cdf below the bound, 1 from there on."""
         return 1.0 if x >= self.at_most else self.base.cdf(x)
 
     def cdf_left(self, x: float) -> float:
-        """The base's up to the bound, 1 beyond it."""
+        """The base's left limit up to the bound, 1 beyond it."""
         return 1.0 if x > self.at_most else self.base.cdf_left(x)
 
     def lower_quantile(self, p: float) -> float:
-        """The base's, clipped: a non-decreasing map moves quantiles with it."""
+        """The base's quantile, clipped: a non-decreasing map moves quantiles with it."""
         return min(self.base.lower_quantile(p), self.at_most)
 
     def upper_quantile(self, p: float) -> float:
-        """The base's, clipped."""
+        """The base's quantile, clipped."""
         return min(self.base.upper_quantile(p), self.at_most)
 
     def supremum_at_most(self, bound: float) -> float:
-        """The base's, or the atom at the bound."""
+        """The base's value, or the atom at the bound."""
         return self.supremum if bound >= self.at_most else self.base.supremum_at_most(bound)
 
     def transport(self, uniforms: Numbers) -> Numbers:
-        """The base's, clipped."""
+        """The base's means, clipped."""
         return np.minimum(self.base.transport(uniforms), self.at_most)
 
     def transport_at_most(self, uniforms: Numbers, bound: float) -> Numbers:

@@ -1,4 +1,4 @@
-"""Many runs of an algorithm on a reservoir: how often it errs, and how many pulls it takes."""
+"""Many runs of an algorithm on a reservoir: its error rate, and its number of pulls (evaluations)."""
 
 from topalpha.simulation.runs import Experiment, Outcome, finish, run_chunk, run_on_executor, run_on_threads, start
 from topalpha.simulation.simulating import Interpreted, Means, check_means, interpret, judged_law, simulate

@@ -1,4 +1,4 @@
-"""The runs of a study: one of them, a chunk of them, all of them on threads or on any executor."""
+"""The runs of a study: one run, a chunk, or all of them on threads or an executor."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from topalpha.rules.protocol import Algorithm
 if TYPE_CHECKING:
     from topalpha.engine import Run
 
-# The compiled loop comes back this often, so that Ctrl-C is heard.
+# The compiled loop returns this often, so that Ctrl-C works.
 _SLICE = 5_000_000
-# Where sums of rewards are drawn, one block may be that long, and coming back costs more than thousands of blocks.
+# If sums of rewards are drawn, one block may be that long, and returning costs more than thousands of blocks.
 _BLOCK_SLICE = 100_000 * _SLICE
 # Concurrent first compilations would race on the disk cache.
 _COMPILING = threading.Lock()
 
 
 class Outcome(NamedTuple):
-    """What a run leaves behind.
+    """The result of a run.
 
     Parameters
     ----------
     pulls
-        The rewards it spent.
+        The number of rewards spent.
     mean
-        The true mean of the arm it returned, on a finite set of items its score; of several, the smallest.
+        The true mean of the returned arm, or its score on a finite set of items; of several, the smallest.
     stopped
-        Whether it stopped by itself, and not because it had spent what it may.
+        Whether the algorithm stopped by itself, not at a limit.
 
     Examples
     --------
@@ -46,19 +46,19 @@ class Outcome(NamedTuple):
     stopped: bool
 
 
-#: Takes a run's number and its outcome.
+#: Receives a run's number and its outcome.
 Keep = Callable[[int, Outcome], None]
 
 
 class Repeatable(Protocol):
-    """What can be run again and again, by number."""
+    """An experiment with numbered runs."""
 
     def run(self, index: int, cancelled: threading.Event | None = None) -> Outcome:
-        """Run number ``index``: the same whoever runs it, and in whatever order."""
+        """Run number ``index``: the same in any order, on any worker."""
 
 
 def start(algorithm: Algorithm, rewards: Any = None) -> Run:
-    """A run that has not begun; the first one in a process compiles the loop (or loads it from the cache)."""
+    """A new run; the first in a process compiles the loop, or loads it from the cache."""
     from topalpha.engine import Run
 
     return Run(algorithm, rewards)
@@ -67,7 +67,7 @@ def start(algorithm: Algorithm, rewards: Any = None) -> Run:
 def finish(
     run: Run, reservoir: Reservoir, streams: Streams, cancelled: threading.Event | None = None, limit: int = 2**62
 ) -> bool:
-    """Drive a run to its end, or to ``limit`` pulls, with arms from the reservoir; say whether it stopped by itself."""
+    """Drive a run to its end, or to ``limit`` pulls, with arms from the reservoir; return whether it stopped."""
     from topalpha.engine import OUT_OF_ARMS, STOPPED
 
     run.add_arms(reservoir.sample(run.algorithm.arms, streams.arms))
@@ -81,7 +81,7 @@ def finish(
 
 
 class Experiment(NamedTuple):
-    """What all runs of a study share; it travels to other processes if its parts do.
+    """The settings of all runs of a study; it can be pickled if its parts can.
 
     Examples
     --------
@@ -98,12 +98,12 @@ class Experiment(NamedTuple):
     limit: int = 2**62
 
     def compile(self) -> None:
-        """Have the compiled loop ready in this process, and in the disk cache for others."""
+        """Compile the loop in this process, and store it in the disk cache for others."""
         with _COMPILING:
             start(self.algorithm, self.rewards).advance(*streams(0)[1:], 0)
 
     def run(self, index: int, cancelled: threading.Event | None = None) -> Outcome:
-        """Run number ``index``: the same whoever runs it, and in whatever order."""
+        """Run number ``index``: the same in any order, on any worker."""
         run = start(self.algorithm, self.rewards)
         source = streams(run_seed(self.seed, index))
         stopped = finish(run, self.reservoir, source, cancelled, self.limit)
@@ -112,7 +112,7 @@ class Experiment(NamedTuple):
 
 
 def run_chunk(experiment: Experiment, first: int, last: int) -> list[Outcome]:
-    """The runs ``first`` to ``last - 1``: what an executor is given to do.
+    """The runs ``first`` to ``last - 1``, as one task for an executor.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def run_chunk(experiment: Experiment, first: int, last: int) -> list[Outcome]:
 def run_on_threads(
     experiment: Repeatable, runs: int, workers: int, keep: Keep, progress: Callable[[int], None] | None
 ) -> None:
-    """Run them all on this many threads of this process, and keep each outcome."""
+    """Do all runs on this many threads of this process, and keep each outcome."""
     cancelled = threading.Event()
 
     def one(index: int) -> None:
@@ -157,7 +157,7 @@ def run_on_executor(
     progress: Callable[[int], None] | None,
     executor: Executor,
 ) -> None:
-    """Run them all on the executor, in this many chunks; if one fails, those that have not begun are cancelled."""
+    """Do all runs on the executor, in this many chunks; if one fails, chunks that have not begun are cancelled."""
     edges = [runs * part // chunks for part in range(chunks + 1)]
     places: dict[Future[list[Outcome]], int] = {}
     try:

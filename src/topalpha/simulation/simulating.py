@@ -1,4 +1,4 @@
-"""Runs on a reservoir: ``simulate``, many of them, compiled, on all cores; ``interpret``, one, to be watched."""
+"""Runs on a reservoir: ``simulate`` many, compiled, on all cores; ``interpret`` one, to watch it."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def check_means(reservoir: Reservoir, family: RewardModel) -> None:
     >>> from topalpha import parse_family, parse_reservoir
     >>> check_means(parse_reservoir("uniform(0,2)"), parse_family("bernoulli"))
     Traceback (most recent call last):
-    ValueError: reservoir must have means between 0 and 1, those of bernoulli, got 'uniform(0,2)'
+    ValueError: reservoir must have means between 0 and 1 for bernoulli, got 'uniform(0,2)'
     """
     require(isinstance(reservoir, Reservoir), "reservoir", "be a Reservoir (parse_reservoir reads text)", reservoir)
     name = reservoir.expression or type(reservoir).__name__
     lowest, highest = family.lowest, family.highest
     inside = lowest <= reservoir.infimum and reservoir.supremum <= highest
-    span = f"have means between {lowest:g} and {highest:g}, those of {describe(family)}"
+    span = f"have means between {lowest:g} and {highest:g} for {describe(family)}"
     require(inside, "reservoir", span, name)
-    # An exponential law, say, has no version with mean 0.
+    # An exponential law, for example, cannot have mean 0.
     if isinstance(family, RewardFamily) and lowest > -math.inf:
         degenerate = family.divergence(lowest, lowest + 0.5) == math.inf
         atom = degenerate and reservoir.cdf(lowest) > 0.0
@@ -76,26 +76,26 @@ def simulate(
     Parameters
     ----------
     algorithm
-        What ``design`` returned.
+        The result of ``design``.
     reservoir
         The law of the arms' means. On a finite set of items (``pass-fail``) it is the law of their probabilities to
-        pass an item; an arm's score on the set scatters around that, and the claim, and so the judgement, is about
-        the scores: see :class:`topalpha.reservoirs.Scores`.
+        pass an item. An arm's score on the set scatters around that, and claims and errors are about scores: see
+        :class:`topalpha.reservoirs.Scores`.
     runs, seed
-        How many runs, and the seed they all come from; run r is the same whatever ``runs`` and ``workers`` are.
+        The number of runs, and their seed; run r does not depend on ``runs`` and ``workers``.
     workers
-        Threads; all cores unless given. The results do not depend on it.
+        The number of threads, by default one per core. The results do not depend on it.
     rewards
-        What draws a reward, if not the algorithm's own family: anything with ``sample(mean, rng)``.
+        The source of rewards: any object with ``sample(mean, rng)``, by default the algorithm's family.
     progress
         Called with 1 after each run; with an executor after each chunk, with the number of its runs.
     executor
-        What runs them, if not threads of this process: anything whose ``submit`` returns futures of
-        ``concurrent.futures``, a process pool or a cluster's executor for example. Then ``workers`` only says into
-        how many chunks the runs are cut; where it leaves this process, all that it is given must pickle.
+        Runs them in place of threads: any object whose ``submit`` returns futures of ``concurrent.futures``, for
+        example a process pool or a cluster's executor. Then ``workers`` is the number of chunks; for other
+        processes all arguments must be picklable.
     limit
-        A run that wants more pulls than this is cut off, after its present block if it asks for blocks;
-        ``Study.unfinished`` counts those. They are no errors, whatever arm would be returned.
+        A run that needs more pulls than this is cut off, after its current block if it plans blocks.
+        ``Study.unfinished`` counts such runs; they are not errors.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def simulate(
     >>> study.runs, study.errors.count
     (10, 0)
     """
-    require(isinstance(algorithm, Algorithm), "algorithm", "be what design returned", algorithm)
+    require(isinstance(algorithm, Algorithm), "algorithm", "be the result of design", algorithm)
     require(executor is None or hasattr(executor, "submit"), "executor", "have a submit method", executor)
     check_means(reservoir, algorithm.family)
     runs = whole("runs", runs, most=MOST_RUNS)
@@ -147,7 +147,7 @@ def simulate(
 
 
 class Means:
-    """The means of a run's arms, drawn as the compiled runs draw them: n at first, then as many again as there are.
+    """The means of a run's arms, drawn as in compiled runs: n at first, then doubled whenever they run out.
 
     Examples
     --------
@@ -170,7 +170,7 @@ class Means:
 
 
 class Interpreted(NamedTuple):
-    """A search on simulated arms, and the true means of those arms: on finitely many items their rates of passing.
+    """A search on simulated arms, and their true means; on finitely many items these are their rates of passing.
 
     Examples
     --------
@@ -192,14 +192,14 @@ def interpret(
     budget: int = 2**62,
     watch: Callable[[Search, Pull, float], None] | None = None,
 ) -> Interpreted:
-    """One run by ask and tell, on the arms and the rewards that a compiled run with this seed would draw.
+    """One run by ask and tell, with the arms and rewards that a compiled run with this seed would draw.
 
     Parameters
     ----------
     algorithm, reservoir
         As for ``simulate``.
     seed
-        Of this one run; ``topalpha.randomness.run_seed`` gives that of a run of a study.
+        Seed of this run; ``topalpha.randomness.run_seed`` gives the seed of a run of a study.
     budget
         The run ends after this many pulls even if the algorithm has not stopped.
     watch

@@ -1,4 +1,4 @@
-"""What many runs came to: counts of errors with their intervals, pulls, and means."""
+"""The results of many runs: counts of errors with their intervals, pulls, and means."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Count:
-    """How often something happened in a number of runs, with the exact (Clopper-Pearson) 95% interval.
+    """The number of runs with an event, and the exact (Clopper-Pearson) 95% interval of its probability.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Count:
         return float(binom.sf(self.count - 1, self.runs, probability))
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """A dictionary for JSON."""
         return {"count": self.count, "rate": self.rate, "interval": list(self.interval)}
 
 
@@ -60,21 +60,21 @@ class Study:
     Attributes
     ----------
     algorithm, family, reservoir
-        What was run on what, in words that ``design``, ``parse_family`` and ``parse_reservoir`` read.
+        The settings, as texts for ``design``, ``parse_family`` and ``parse_reservoir``.
     alpha, epsilon, delta
         The target.
     arms
-        How many arms a run may draw at most.
+        The most arms that a run may draw.
     seed, seconds
-        Of all random choices, and how long it took.
+        The seed of all random choices, and the time it took.
     pulls, means, stopped
-        Per run: rewards spent, the true mean of the arm returned (of several the worst; on a finite set of items its
-        score), and whether the algorithm stopped by itself. A run that was cut off is no error: nothing was claimed.
+        By run: rewards spent, the true mean of the returned arm (of several the worst; on a finite set of items its
+        score), and whether the algorithm stopped by itself. A run that was cut off is not an error: it claims nothing.
     threshold, threshold_alpha
-        An arm with a mean below the first is an error under the (alpha, epsilon) criterion, below the second under
-        alpha alone; both are judged against the upper quantile.
+        An arm with a mean below ``threshold`` is an error under the (alpha, epsilon) criterion, below
+        ``threshold_alpha`` under alpha alone; both use the upper quantile.
     supremum
-        mu*, against which simple regret is counted.
+        mu*, from which simple regret is measured.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class Study:
 
     @property
     def runs(self) -> int:
-        """How many runs."""
+        """The number of runs."""
         return len(self.pulls)
 
     @property
@@ -127,7 +127,7 @@ class Study:
         return self.supremum - self.means
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: figures, not the runs themselves."""
+        """A dictionary for JSON: figures, not single runs."""
         total = int(self.pulls.sum())
         return {
             "algorithm": self.algorithm,
@@ -155,7 +155,7 @@ class Study:
 
 
 def standard_error(values: NDArray[Any]) -> float | None:
-    """The standard error of the mean; None for a single value, which has none.
+    """The standard error of the mean; None for a single value.
 
     Examples
     --------

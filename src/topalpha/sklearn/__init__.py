@@ -1,4 +1,4 @@
-"""For users of scikit-learn: boosting and model search that say what they proved. Needs the extra ``sklearn``.
+"""For users of scikit-learn: boosting and model search with proofs. Needs the extra ``sklearn``.
 
 Names are loaded when first used.
 """

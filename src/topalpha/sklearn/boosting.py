@@ -1,4 +1,4 @@
-"""AdaBoost whose weak learners are found by a search among stumps that says what it proved."""
+"""AdaBoost whose weak learners are found by a search among stumps, with a certificate per round."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from topalpha.boosting.lazy import LazyRows, evaluate_all
 from topalpha.boosting.rounds import Asking, rounds
 from topalpha.boosting.rows import ColumnRows, Stump, WeightedRows, compiled_pass
 
-#: Pulls of one round at most, unless given.
+#: The default limit on the pulls of one round.
 MAX_PULLS = 1_000_000
 
 
 def _columns(X: NDArray[Any]) -> NDArray[Any]:
-    """The features one after another in memory, copied some rows at a time: much quicker than all of them at once."""
+    """The transposed array, copied in blocks of rows: much quicker than copying it at once."""
     if X.flags.f_contiguous:
-        # Compiled code takes no array that may not be written to, as data frames hand out.
+        # Compiled code takes no read-only arrays, such as data frames give.
         return X.T if X.flags.writeable else X.T.copy()
     columns = np.empty(X.shape[::-1], dtype=X.dtype)
     for first in range(0, len(X), 4096):
@@ -36,45 +36,45 @@ def _columns(X: NDArray[Any]) -> NDArray[Any]:
 
 
 class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):
-    """AdaBoost (SAMME) on decision stumps, each found by a search that says what it proved.
+    """AdaBoost (SAMME) on decision stumps, each found by a search with a certificate.
 
-    A round looks for a good stump as one looks for a good arm of an endless pool. An arm is a stump: a feature at
-    random and, on that, the cut and the two classes that are best for 128 rows drawn by weight. A pull draws one more
-    row by weight; the reward is 1 if the stump classifies it rightly. The mean reward is the stump's weighted accuracy
-    on the training rows, and its *edge* is that less 1/K, the accuracy of guessing among K classes. The search costs as
-    much on a thousand rows as on a billion; what grows with the rows are a few passes a round over one column and the
-    weights. The stump that is taken gets the weight that AdaBoost gives it for its *exact* error.
+    A round searches for a good stump as for a good arm (candidate) of an endless pool. An arm is a stump: a random
+    feature and, on that, the best cut and the two best classes for 128 rows drawn by weight. A pull (evaluation) draws
+    one more row by weight; the reward is 1 if the stump classifies it correctly. The mean reward is the stump's
+    weighted accuracy on the training rows, and its *edge* is that minus 1/K, the accuracy of guessing among K classes.
+    The search costs as much on a thousand rows as on a billion; only a few passes per round over one column and the
+    weights grow with the rows. The stump gets the weight that AdaBoost gives it for its *exact* error.
 
-    What is proved, and what ``delta`` covers, is in docs/boosting.md.
+    docs/boosting.md states the proof, and what ``delta`` covers.
 
     Parameters
     ----------
     n_estimators
-        Rounds at most. There are fewer if a stump makes no error, or if a round spends ``max_pulls`` and knows no stump
-        better than guessing; ``reason_`` says so.
+        The most rounds. There are fewer if a stump makes no error, or if a round spends ``max_pulls`` and finds no
+        stump better than guessing; ``reason_`` says so.
     question
         ``"edge"``: is there a stump whose edge is at least gamma? Gamma follows the edges of the last rounds, and is
-        lowered where the answer is no. ``"best"``: which stump is near the top ``alpha`` fraction of all stumps?
+        lowered if the answer is no. ``"best"``: which stump is near the top ``alpha`` fraction of all stumps?
     alpha
-        The fraction of stumps that counts as the top, in the answer no of ``"edge"`` and in ``"best"``.
+        The top fraction of stumps, in the answer no of ``"edge"`` and in ``"best"``.
     epsilon
         ``"edge"``: a stump is accepted once its edge is proved to be at least (1 - epsilon) gamma. ``"best"``: the
         stump's edge is within epsilon gamma of the top.
     delta
-        All that a round claims is true with probability at least 1 - delta; all that a fit claims, with probability at
+        All claims of a round are true with probability at least 1 - delta; all claims of a fit, with probability at
         least 1 - delta times the number of rounds.
     learning_rate
         Shrinks the weight of every stump.
     features
-        None for the columns of X; or random features of your own: a function, or an object with a method, ``draw(rng)``
-        that returns a function of rows. That is called with a block of rows of X and must return one number for each,
-        the same whenever it is asked and whichever rows stand beside.
-        It is evaluated on those rows only that its stump is tried on, and on all rows if its stump is taken.
+        None for the columns of X. Or random features of your own: a function, or an object with a method, ``draw(rng)``
+        that returns a function of rows. That function takes a block of rows of X and must return one number per row,
+        the same at every call and for any other rows in the block. It is evaluated only on the rows that its stump is
+        tried on, and on all rows if its stump is taken.
     max_pulls
-        A round ends after about so many pulls, a million unless given, and claims nothing about its stump then: of
-        the eight stumps that looked best by then it takes the one that is best on all rows.
+        A round ends after about this many pulls, by default a million, and then claims nothing about its stump: of the
+        eight stumps that look best it takes the one that is best on all rows.
     random_state
-        Seed of all draws: of rows and of stumps.
+        Seed of all draws of rows and stumps.
 
     Attributes
     ----------
@@ -85,16 +85,16 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):
     estimator_weights_, estimator_errors_, edges_
         Their weights, and their exact weighted errors and edges on the training rows.
     pulls_
-        Pulls of each round; a stump that is drawn looks at 128 rows more (``certificates_[k].arms`` counts those).
+        Pulls of each round; each drawn stump looks at 128 more rows (``certificates_[k].arms`` counts the stumps).
     round_seconds_
-        When each round had its stump, in seconds from the beginning of ``fit``.
+        Seconds from the beginning of ``fit`` until each round had its stump.
     certificates_
-        What is proved about each round, as :class:`topalpha.boosting.rounds.RoundCertificate`.
+        The proof of each round, as :class:`topalpha.boosting.rounds.RoundCertificate`.
     reason_
         Why the fit ended: ``"all rounds"``, ``"no error"`` (the last stump makes none), or ``"nothing better than
-        guessing"`` (a round spent ``max_pulls`` and knew no such stump).
+        guessing"`` (a round spent ``max_pulls`` and found no such stump).
     n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        As in all of scikit-learn.
 
     Examples
     --------
@@ -150,11 +150,11 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X
-            Rows by features. Column order (Fortran) saves a copy, and 32-bit numbers half of the memory.
+            Rows by features. Column order (Fortran) saves a copy, and 32-bit numbers save half of the memory.
         y
             Class labels.
         sample_weight
-            Weights of the rows; all equal unless given. Rows of weight 0 are never looked at.
+            Weights of the rows; equal by default. Rows of weight 0 are never looked at.
         """
         begin = time.perf_counter()
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
@@ -200,13 +200,13 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """For two classes the weighted majority of the stumps, between -2 and 2; else one score for each class."""
+        """The weighted majority of the stumps, between -2 and 2, for two classes; else one score per class."""
         X, votes = self._ballot(X)
         self._vote(X, slice(None), votes)
         return self._scores(votes, len(self.estimators_))
 
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """The same after each round."""
+        """The decision function after each round."""
         X, votes = self._ballot(X)
         for number in range(len(self.estimators_)):
             self._vote(X, slice(number, number + 1), votes)
@@ -217,16 +217,16 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         return self._decide(self.decision_function(X))
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """The same after each round."""
+        """The prediction after each round."""
         for decision in self.staged_decision_function(X):
             yield self._decide(decision)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Soft maximum of the scores, as in scikit-learn's AdaBoost: ranks are of use, probabilities not calibrated."""
+        """Softmax of the scores, as in scikit-learn's AdaBoost: useful for ranking, not calibrated."""
         return self._probabilities(self.decision_function(X))
 
     def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """The same after each round."""
+        """The probabilities after each round."""
         for decision in self.staged_decision_function(X):
             yield self._probabilities(decision)
 
@@ -236,13 +236,11 @@ class BanditAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         return logarithms
 
     def _ballot(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """The rows, checked, and no votes yet."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return X, np.zeros((len(X), len(self.classes_)))
 
     def _vote(self, X: NDArray[Any], which: slice, votes: NDArray[np.float64]) -> None:
-        """Add the votes of some stumps, in their order."""
         weights = self.estimator_weights_[which]
         stumps = self.estimators_[which]
         lazy = callable(stumps[0].feature)

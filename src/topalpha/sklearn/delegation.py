@@ -1,4 +1,4 @@
-"""What a fitted model search hands on to the estimator that it found."""
+"""Methods that a fitted model search delegates to its best estimator."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 def _require_refit(search: Any, name: str) -> None:
     if not search.refit:
-        raise AttributeError(f"{name} must have an estimator that is fitted on all rows, got refit={search.refit!r}")
+        raise AttributeError(f"{name} must have an estimator fitted on all rows, got refit={search.refit!r}")
 
 
 def _found_has(name: str) -> Callable[[Any], bool]:
-    """Whether the estimator that was found, or is looked for, has this method."""
+    """Whether the best estimator, or before a fit the given one, has this method."""
 
     def check(search: Any) -> bool:
         _require_refit(search, name)
@@ -30,7 +30,7 @@ def _found_has(name: str) -> Callable[[Any], bool]:
 
 
 class Delegating(MetaEstimatorMixin):
-    """Methods of ``best_estimator_``, each there if that one has it."""
+    """Methods of ``best_estimator_``, each available if it has them."""
 
     def _found(self) -> Any:
         _require_refit(self, "the search")
@@ -74,16 +74,16 @@ class Delegating(MetaEstimatorMixin):
 
     @property
     def classes_(self) -> Any:
-        """The classes, where there are some."""
+        """The classes of a classifier."""
         _found_has("classes_")(self)
         return self.best_estimator_.classes_
 
     @property
     def n_features_in_(self) -> int:
-        """How many features the estimator was fitted with."""
+        """The number of features seen by the estimator's fit."""
         try:
             count: int = self._found().n_features_in_
-        except NotFittedError as error:  # hasattr must say no
+        except NotFittedError as error:  # hasattr must be False
             raise AttributeError(f"{type(self).__name__} object has no n_features_in_ attribute.") from error
         return count
 

@@ -1,4 +1,4 @@
-"""What a model search draws from: settings of an estimator, from lists and distributions."""
+"""Settings of an estimator, drawn from lists and distributions."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 Settings = dict[str, Any]
 
-#: A longer list of settings is drawn from with replacement: the claim is the same, and no list is shuffled.
+#: Longer lists of settings are sampled with replacement: the claim is the same, and no list is shuffled.
 MOST_LISTED = 100_000
-# How many characters the values of one parameter may take in words.
+# The most characters for the values of one parameter in a description.
 _MOST_CHARACTERS = 60
 
 
 def plain(settings: Mapping[str, Any]) -> Settings:
-    """The same settings with Python's own numbers in the place of NumPy's, which JSON does not know.
+    """The settings with Python numbers in place of NumPy's, which JSON cannot hold.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def plain(settings: Mapping[str, Any]) -> Settings:
 
 
 class Grid(Sequence[Settings]):
-    """All combinations of listed values, made when they are asked for.
+    """All combinations of listed values, created on access.
 
     Examples
     --------
@@ -73,12 +73,12 @@ class Sampler:
 
     def __call__(self, rng: Generator) -> Settings:
         """One setting."""
-        legacy = RandomState(rng.bit_generator)  # scikit-learn and scipy's distributions know no Generator
+        legacy = RandomState(rng.bit_generator)  # scikit-learn and scipy's distributions take no Generator
         return plain(next(iter(ParameterSampler(self.distributions, 1, random_state=legacy))))
 
 
 def parts(distributions: Any) -> list[Mapping[str, Any]]:
-    """The dictionaries of lists and distributions, one or several.
+    """The dictionaries of lists and distributions, as a list.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def parts(distributions: Any) -> list[Mapping[str, Any]]:
 
 
 def pool(distributions: Any) -> Grid | Sampler:
-    """Where settings are drawn from: a finite list if all parameters have lists, as in scikit-learn; else a law.
+    """The pool of settings: a finite list if all parameters have lists, as in scikit-learn; else a law.
 
     Examples
     --------
@@ -100,18 +100,18 @@ def pool(distributions: Any) -> Grid | Sampler:
     Traceback (most recent call last):
     ValueError: Parameter grid for parameter 'C' need to be a non-empty sequence, got: []
     """
-    ParameterSampler(distributions, 1)  # says what is wrong with them
+    ParameterSampler(distributions, 1)  # raises on bad distributions
     dictionaries = parts(distributions)
     if not dictionaries:
         raise ValueError("param_distributions must hold at least one dictionary, got an empty list")
     listed = [{name: values for name, values in one.items() if not hasattr(values, "rvs")} for one in dictionaries]
-    grid = Grid(listed)  # says what is wrong with the lists
+    grid = Grid(listed)  # raises on bad lists
     endless = any(len(one) < len(other) for one, other in zip(listed, dictionaries, strict=True))
     return grid if not endless and len(grid) <= MOST_LISTED else Sampler(distributions)
 
 
 def described(values: Any) -> str:
-    """A list or a distribution in words.
+    """A description of a list or a distribution.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def described(values: Any) -> str:
 
 
 def by_value(values: Any) -> Any:
-    """A list or a distribution as what distinguishes it: of scipy's, name and arguments, not the generator it holds.
+    """A list, or the name and arguments of a scipy distribution: everything that identifies it, without its generator.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def by_value(values: Any) -> Any:
 
 
 def without_addresses(text: str) -> str:
-    """The text without places in memory, which are others in another process.
+    """The text without memory addresses, which differ between processes.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def without_addresses(text: str) -> str:
 
 
 def in_words(distributions: Any) -> str:
-    """All parameters in words.
+    """A description of all parameters.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""TopAlphaSearchCV: random search over settings of an estimator that stops when its choice is proved good enough."""
+"""TopAlphaSearchCV: random search over settings of an estimator that stops when its choice is proved."""
 
 from __future__ import annotations
 
@@ -29,78 +29,78 @@ from topalpha.validate import require
 class TopAlphaSearchCV(Delegating, BaseEstimator):
     """Random search that stops when its choice is proved: a setting within epsilon of the top alpha fraction.
 
-    Settings are drawn as by ``RandomizedSearchCV``. A pull fits one of them on a random part of the rows and scores it
-    on the rest; how many settings are drawn and how often each is fitted follows from the target, not from an
-    ``n_iter`` and a number of folds. The search stops as soon as it is proved, with probability at least 1 - delta,
-    that the mean score of the setting returned is within epsilon of the top alpha fraction of what can be drawn. A mean
-    score is over all random splits *of this data set*.
+    Settings (candidates) are drawn as by ``RandomizedSearchCV``. An evaluation fits a setting on a random part of the
+    rows and scores it on the rest. The numbers of settings and of fits follow from the target, not from an ``n_iter``
+    and a number of folds. The search stops as soon as it is proved, with probability at least 1 - delta, that the mean
+    score of the returned setting is within epsilon of the top alpha fraction of all settings. A mean score is over all
+    random splits *of this data set*.
 
     Parameters
     ----------
     estimator
-        An estimator with ``fit``, and ``score`` unless ``scoring`` is given. Where a ``random_state`` of it is None,
-        every fit gets one of its own.
+        Has ``fit``, and ``score`` unless ``scoring`` is given. If its ``random_state`` is None, every fit gets its own.
     param_distributions
-        A dictionary from names of parameters to lists or distributions (what has ``rvs``), or a list of such. If all
-        are lists, the settings are a finite list, drawn without replacement, and the claim is about that list.
+        A dictionary from names of parameters to lists or distributions (objects with ``rvs``), or a list of such
+        dictionaries. If all are lists, the settings are a finite list, drawn without replacement, and the claim is
+        about that list.
     alpha, epsilon, delta
         The target. ``epsilon`` is in the unit of the score.
     scoring
         One metric: a name, a callable, or None for ``estimator.score``.
     test_size
-        The part (or number) of the rows that a fit is scored on.
+        The fraction (or number) of the rows that a fit is scored on.
     splits
         ``"own"``: every setting has its own random splits, which the proofs of cc-lucb and joint-lucb need.
         ``"shared"``: split k is the same for all settings; the algorithm is then lucb++, which needs no independence.
     bounds
-        What is assumed about scores. ``"normal"``: the scores of one setting are normal, with an unknown variance;
-        cheapest, and an approximation. ``"low-variance"``, ``"bernoulli"``: they lie in [0, 1], and nothing else is
-        assumed. Or another family as text, such as ``low-variance(-1,1)`` or ``range(-1,1)``.
+        The assumption about scores. ``"normal"``: the scores of one setting are normal, with an unknown variance; this
+        is cheapest, and an approximation. ``"low-variance"``, ``"bernoulli"``: scores lie in [0, 1], without further
+        assumptions. Or another family as text, such as ``low-variance(-1,1)`` or ``range(-1,1)``.
     dither
-        For ``bounds="normal"``: the width of a uniform noise that is added to each score before it is looked at, and
-        does not change its mean. Without it a setting whose scores are all equal, such as one that always predicts the
-        majority, would have no finite bounds. ``"auto"``: 1 over the number of test rows for accuracy, which moves in
-        such steps; else epsilon / 2.
+        For ``bounds="normal"``: the width of a uniform noise that is added to each score, and does not change its mean.
+        Without it a setting whose scores are all equal, for example because it always predicts the majority, would have
+        no finite bounds. ``"auto"``: 1 over the number of test rows for accuracy, which moves in such steps; else
+        epsilon / 2.
     algorithm
-        Instead of the one that suits bounds and splits.
+        The algorithm; by default the one that suits bounds and splits.
     executor, n_jobs
-        Where fits run: None, in this thread; ``"threads"``, ``"processes"``, an executor or a Dask ``Client``; and how
-        many at once. ``n_jobs`` alone means threads; -1 means one for each processor.
+        Where fits run: None for this thread, ``"threads"``, ``"processes"``, an executor or a Dask ``Client``; and how
+        many run at once. ``n_jobs`` alone means threads; -1 means one per processor.
     storage, pickle
-        A file that keeps every score. A ``fit`` with the same file, data and parameters goes on where the last one
-        ended. ``pickle`` says that settings which JSON cannot hold (tuples, estimators) may be pickled there.
+        A file that records every score. A ``fit`` with the same file, data and parameters continues where the last one
+        ended. ``pickle`` permits pickles of settings that JSON cannot hold (tuples, estimators).
     max_fits, max_seconds
-        A budget. When it is spent the best guess is returned, and ``certificate_`` says what is proved.
+        A budget. When it is spent, the best guess is returned, and ``certificate_`` states what is proved.
     patience
-        How many seconds fits in flight are waited for when a budget or a signal ends the search.
+        Seconds to wait for fits in flight when a budget or a signal ends the search.
     refit
-        Whether to fit the setting found on all rows.
+        Whether to fit the best setting on all rows.
     error_score
-        ``"raise"``, or the number that counts as the score where a fit fails or a score is not finite.
+        ``"raise"``, or the score that counts if a fit fails or a score is not finite.
     random_state
-        Of candidates and splits.
+        Seed of settings and splits.
     verbose
         0 is silent; 1 shows progress.
 
     Attributes
     ----------
     best_params_, best_index_, best_score_
-        The setting returned, its row in ``cv_results_``, and its mean score.
+        The returned setting, its row in ``cv_results_``, and its mean score.
     best_estimator_, refit_time_
-        That setting fitted on all rows, and how many seconds that took.
+        That setting fitted on all rows, and the seconds it took.
     certificate_
-        What is proved, under which assumptions: a :class:`topalpha.Certificate`.
+        The proof and its assumptions: a :class:`topalpha.Certificate`.
     cv_results_
-        Columns as in scikit-learn, a row for each setting: ``params``, ``param_*``, ``mean_test_score``,
-        ``std_test_score``, ``rank_test_score``, ``mean_fit_time``, ...; ``n_splits``, on how many splits it was scored;
-        ``lower_bound`` and ``upper_bound``, which the search worked with. These are no 95% intervals: what level each
-        has is in ``certificate_.levels``.
+        Columns as in scikit-learn, a row per setting: ``params``, ``param_*``, ``mean_test_score``, ``std_test_score``,
+        ``rank_test_score``, ``mean_fit_time``, ...; ``n_splits``, the number of splits that it was scored on; and
+        ``lower_bound`` and ``upper_bound``, the bounds that the search used. These are not 95% intervals:
+        ``certificate_.levels`` has their levels.
     scores_
-        For each setting the array of its scores, in the order of its splits.
+        The array of scores of each setting, in the order of its splits.
     n_fits_, n_candidates_
-        How many scores and how many settings there are.
+        The numbers of scores and of settings.
     scorer_
-        What scores.
+        The scorer.
 
     Examples
     --------
@@ -164,17 +164,17 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> TopAlphaSearchCV:
-        """Search, and fit the setting found on all rows.
+        """Search, and fit the best setting on all rows.
 
-        ``params`` go to the estimator's ``fit``, split with the rows where they have one entry for each (sample
-        weights, for example); with metadata routing to whoever requests them. Ctrl-C raises KeyboardInterrupt as usual
-        when the fits in flight are over (SIGTERM and SIGHUP raise SystemExit); what is proved by then is in
-        ``certificate_`` all the same, and ``storage`` keeps it.
+        ``params`` go to the estimator's ``fit``; those with one entry per row, such as sample weights, are split with
+        the rows. With metadata routing they go to the objects that request them. Ctrl-C raises KeyboardInterrupt when
+        the fits in flight are over (SIGTERM and SIGHUP raise SystemExit); ``certificate_`` and ``storage`` then hold
+        the proof so far.
         """
         require(isinstance(self.refit, bool), "refit", "be True or False", self.refit)
         draw = pool(self.param_distributions)
         if params and _routing():
-            process_routing(self, "fit", **params)  # says what nobody asked for
+            process_routing(self, "fit", **params)  # raises on metadata that was not requested
         pull = prepared(self, self._scorer(), X, y, params)
         times: dict[tuple[int, int], Times] = {}
 
@@ -226,7 +226,7 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         return made
 
     def get_metadata_routing(self) -> Any:
-        """What is handed on to the estimator's ``fit`` and to the scorer."""
+        """The routing of metadata to the estimator's ``fit`` and to the scorer."""
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         to_score = MethodMapping().add(caller="score", callee="score").add(caller="fit", callee="score")
         router = MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=to_fit)
@@ -238,7 +238,6 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         return check_scoring(self.estimator, self.scoring)
 
     def _keep(self, session: Session, pull: SplitScore, result: Result, times: dict[tuple[int, int], Times]) -> None:
-        """What is known of all settings, and which one is the best."""
         rewards, seed = session.rewards, session.task.seed
         scored = [arm for arm, values in enumerate(rewards) if values]
         assert result.certificate is not None
@@ -251,10 +250,9 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         if hasattr(self, "best_estimator_"):
-            del self.best_estimator_  # that of an earlier fit
+            del self.best_estimator_  # of an earlier fit
 
     def _refit(self, pull: SplitScore) -> None:
-        """Fit the setting found on all rows."""
         params = pull.params
         if params and _routing():
             params = process_routing(self, "fit", **params).estimator.fit

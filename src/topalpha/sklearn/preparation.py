@@ -1,4 +1,4 @@
-"""What a model search is made of before its first fit: the pull, the claim in words, and the session that runs it."""
+"""The parts of a model search before its first fit: the pull, the claim in words, and the session."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ from topalpha.validate import (
     whole,
 )
 
-#: Whether every setting has splits of its own, or split k is the same for all.
+#: Each setting has its own splits, or split k is the same for all.
 SPLITS = ("own", "shared")
-#: What ``bounds="normal"`` means: a smaller guard than usual, and upper bounds of a level that suits a search in which
-#: most settings are fitted a few times only. Why these: docs/model_search.md.
+#: The family of ``bounds="normal"``: a smaller guard than usual, and upper bounds of a level that suits a search in
+#: which most settings are fitted only a few times. The reasons are in docs/model_search.md.
 NORMAL = "normal(least_pulls=5)"
 NORMAL_OPTIONS = {"delta_u": 0.3}
 
 
 def prepared(search: Any, scorer: Any, X: Any, y: Any, params: Mapping[str, Any]) -> SplitScore:
-    """What evaluates a setting once; raises what scikit-learn would about the data."""
+    """The function that evaluates a setting once; raises scikit-learn's errors about the data."""
     _check_running(search)
-    require("groups" not in params, "groups", "not be given: splits are of rows, not of groups", "some")
+    require("groups" not in params, "groups", "be left out, because splits are of rows", "groups")
     model = _model(search.bounds)
     number = search.error_score == "raise" or math.isfinite(real("error_score", search.error_score))
     require(number, "error_score", "be 'raise' or a finite number", search.error_score)
@@ -75,12 +75,12 @@ def prepared(search: Any, scorer: Any, X: Any, y: Any, params: Mapping[str, Any]
     )
     if pull.error_score != "raise":
         pull.check(float(pull.error_score))
-    held_out = len(pull.split(default_rng(0))[1])  # raises where there is nothing to split
+    held_out = len(pull.split(default_rng(0))[1])  # raises if there is nothing to split
     return replace(pull, dither=_dither(search, pull, held_out))
 
 
 def _check_running(search: Any) -> None:
-    """Raise if what says where fits run, and for how long, cannot be meant; before there is a file."""
+    """Raise if the options for running fits are invalid, before a file is created."""
     if search.n_jobs is not None:
         number = int_like(search.n_jobs) and search.n_jobs != 0
         require(number, "n_jobs", "be None or a whole number other than 0", search.n_jobs)
@@ -95,7 +95,6 @@ def _check_running(search: Any) -> None:
 
 
 def _model(bounds: Any) -> Model:
-    """What is assumed about scores."""
     require(isinstance(bounds, str), "bounds", "be text", bounds)
     with _called_bounds():
         return reward_model(NORMAL if bounds == "normal" else bounds)
@@ -103,7 +102,7 @@ def _model(bounds: Any) -> Model:
 
 @contextmanager
 def _called_bounds() -> Iterator[None]:
-    """Errors about a family speak of bounds, which is what it is called here."""
+    """Turn errors about a family into errors about ``bounds``, its name here."""
     try:
         yield
     except ValueError as error:
@@ -114,7 +113,7 @@ def _called_bounds() -> Iterator[None]:
 
 
 def count_rows(X: Any) -> int:
-    """How many rows there are.
+    """The number of rows.
 
     Examples
     --------
@@ -125,7 +124,7 @@ def count_rows(X: Any) -> int:
 
 
 def _dither(search: Any, pull: SplitScore, held_out: int) -> float:
-    """How wide the noise is that makes nearly normal scores of those on a lattice; none for bounds that need none."""
+    """The width of the noise that makes scores on a lattice nearly normal; 0 for bounds that need none."""
     if search.dither != "auto":
         width = real("dither", search.dither)
         require(0.0 <= width < math.inf, "dither", "be 'auto', 0 or a positive number", search.dither)
@@ -138,7 +137,7 @@ def _dither(search: Any, pull: SplitScore, held_out: int) -> float:
 
 
 def law_in_words(search: Any, draw: Grid | Sampler, pull: SplitScore) -> str:
-    """What the claim is about: which settings, and the mean of what."""
+    """The subject of the claim: the settings, and the scores whose mean counts."""
     what = f"settings of {type(search.estimator).__name__} ({in_words(search.param_distributions)})"
     drawn = f"the list of {len(draw)} {what}" if isinstance(draw, Grid) else f"the {what} drawn independently"
     metric = getattr(search.scoring, "__name__", "") or without_addresses(repr(search.scoring))
@@ -153,13 +152,13 @@ def law_in_words(search: Any, draw: Grid | Sampler, pull: SplitScore) -> str:
 
 
 def fingerprint(search: Any, task: Task, pull: SplitScore) -> str:
-    """What distinguishes this search from others in a file: data, estimator, settings, metric and target, by value."""
+    """A hash of the search for its name in a file: data, estimator, settings, metric and target, by value."""
     target = {name: value for name, value in task.to_dict().items() if name != "seed"}
     seed = search.random_state if int_like(search.random_state) else None
     laws = [{name: by_value(values) for name, values in one.items()} for one in parts(search.param_distributions)]
     parameters = (target, search.test_size, search.splits, seed, pull.dither)
     hashes = (
-        _hashed("what is searched", (pull.X, pull.y, pull.params, parameters)),
+        _hashed("data and fit parameters", (pull.X, pull.y, pull.params, parameters)),
         _hashed("estimator", search.estimator),
         _hashed("param_distributions", laws),
         _hashed("scoring", search.scoring),
@@ -168,16 +167,16 @@ def fingerprint(search: Any, task: Task, pull: SplitScore) -> str:
 
 
 def _hashed(name: str, value: Any) -> str:
-    """A short text for the value; functions that cannot be found by name again have none that is sure to be theirs."""
+    """A hash of the value; raise for functions that cannot be found again by name."""
     try:
         return str(joblib.hash(value))
     except (PicklingError, TypeError, AttributeError):
-        condition = "be picklable where storage is given (no lambda, no function inside a function)"
+        condition = "be picklable if storage is given (no lambda, no function inside a function)"
         raise ValueError(f"{name} must {condition}, got {value!r}") from None
 
 
 def opened(search: Any, draw: Grid | Sampler, pull: SplitScore) -> tuple[Session, Calls]:
-    """A session for this search: a new one, or the one that its file holds already."""
+    """A session for this search: a new one, or the one already in its file."""
     if search.random_state is None or not int_like(search.random_state):
         seed = int(check_random_state(search.random_state).randint(np.iinfo(np.int32).max))
     else:
@@ -197,7 +196,7 @@ def opened(search: Any, draw: Grid | Sampler, pull: SplitScore) -> tuple[Session
     with _called_bounds():
         task = Task(**target, pool=len(draw) if isinstance(draw, Grid) else 0)
     shareable = not (pull.shared and task.design().traits.independent)
-    require(shareable, "algorithm", "be one that allows for shared splits, such as lucb++", search.algorithm)
+    require(shareable, "algorithm", "allow shared splits, as lucb++ does", search.algorithm)
     if search.storage is None:
         session, calls = begin(draw, pull, **target)
     else:
@@ -210,7 +209,7 @@ def opened(search: Any, draw: Grid | Sampler, pull: SplitScore) -> tuple[Session
 
 
 def running(search: Any, seen: Callable[[Any, Any], float]) -> Running:
-    """How it runs; ``seen`` gets every score as it comes."""
+    """Options for running the search; ``seen`` receives every score."""
     workers = None if search.n_jobs is None else joblib.effective_n_jobs(search.n_jobs)
     return Running(
         executor=search.executor,

@@ -1,4 +1,4 @@
-"""``cv_results_``: a finished search as the dictionary of columns that users of scikit-learn read."""
+"""``cv_results_``: a finished search as the dictionary of columns known from scikit-learn."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def columns(
     scores: Sequence[NDArray[Any]],
     times: Mapping[tuple[int, int], Times],
 ) -> dict[str, Any]:
-    """All columns, a row for each of these arms, which have these scores.
+    """All columns, a row per arm, for arms with these scores.
 
-    ``times`` are by arm and number of the pull: those of this process, not those of an earlier one.
+    ``times`` are by arm and number of the pull; pulls of an earlier process have none.
     """
     found: dict[str, Any] = {}
     for name in ("fit", "score"):
@@ -47,7 +47,7 @@ def columns(
 
 
 def parameter_columns(settings: Sequence[Settings]) -> dict[str, MaskedArray[Any, Any]]:
-    """A column for each parameter; masked where a setting does not have it.
+    """A column per parameter; masked if a setting does not have it.
 
     Examples
     --------

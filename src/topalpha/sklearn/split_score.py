@@ -18,7 +18,7 @@ from topalpha.sklearn.distributions import Settings
 
 
 class Times(NamedTuple):
-    """What comes back with a score: whose it is, how long it took, and whether fit or scorer failed.
+    """Sent back with a score: its arm and number, the seconds it took, and whether the fit or the scorer failed.
 
     Examples
     --------
@@ -35,14 +35,14 @@ class Times(NamedTuple):
 
 @dataclass(frozen=True)
 class SplitScore:
-    """What a pull does; it can be sent to another process.
+    """The score of a setting on a random split; it can be sent to another process.
 
     Attributes
     ----------
     estimator, X, y, params
-        What is fitted, on what, and what else its ``fit`` is given.
+        The estimator, the data, and further arguments of its ``fit``.
     scorer
-        ``scorer(fitted, X, y)`` is the score; large ones are good.
+        ``scorer(fitted, X, y)`` returns the score; large scores are good.
     test_size, stratified
         How rows are split.
     shared
@@ -50,11 +50,11 @@ class SplitScore:
     dither
         The width of the uniform noise that is added to a score; 0 for none.
     error_score
-        ``"raise"``, or what counts as the score where fit or scorer fail.
+        ``"raise"``, or the score that counts if the fit or the scorer fails.
     model
-        Which scores there can be.
+        The reward model, which says which scores are valid.
     configuration
-        scikit-learn's, which is each thread's own, and must be that of the caller wherever the pull runs.
+        The caller's scikit-learn configuration. Each thread has its own; the pull must run with the caller's.
 
     Examples
     --------
@@ -83,14 +83,14 @@ class SplitScore:
     configuration: dict[str, Any] = field(default_factory=get_config)
 
     def split(self, rng: Generator) -> tuple[Any, Any]:
-        """The rows to fit on and the rows to score on."""
+        """The rows to fit on, and the rows to score on."""
         kind = StratifiedShuffleSplit if self.stratified else ShuffleSplit
         splitter = kind(n_splits=1, test_size=self.test_size, random_state=RandomState(rng.bit_generator))
         train, test = next(splitter.split(self.X, self.y))
         return train, test
 
     def configured(self, settings: Settings, rng: Generator) -> Any:
-        """The estimator with these settings; where no random state is set, the pull sets one."""
+        """The estimator with these settings; a random state that is None gets a seed."""
         estimator = clone(self.estimator).set_params(**clone(settings, safe=False))
         seeds = {
             name: int(rng.integers(2**31))
@@ -100,7 +100,7 @@ class SplitScore:
         return estimator.set_params(**seeds)
 
     def __call__(self, settings: Settings, rng: Generator) -> Noted:
-        """The score, with noise if asked for, and its times."""
+        """The score, with noise if ``dither`` is positive, and its times."""
         arm, number = place_of(rng)
         noise = dither_of(self.dither, rng)
         source = common_generator(rng) if self.shared else rng
@@ -117,11 +117,11 @@ class SplitScore:
         return Noted(score + noise, Times(arm, number, fit_time, score_time, failed))
 
     def evaluate(self, estimator: Any, split: tuple[Any, Any]) -> tuple[float, float, float]:
-        """Score, seconds of the fit and of the scoring; NaN where they fail, unless that is an error."""
+        """The score and the seconds of fit and scoring; NaN if they fail, unless ``error_score`` is "raise"."""
         rows = {"X": self.X, "y": self.y, "cv": [split], "params": self.params}
         try:
             found = cross_validate(estimator, **rows, scoring=self.scorer, error_score="raise", n_jobs=1)
-        except Exception:  # as in scikit-learn: whatever a fit raises, error_score says what becomes of it
+        except Exception:  # as in scikit-learn, error_score covers all errors of a fit
             if self.error_score == "raise":
                 raise
             return math.nan, math.nan, math.nan
@@ -131,18 +131,18 @@ class SplitScore:
         return score, fit_time, score_time
 
     def check(self, score: float) -> None:
-        """Raise unless there can be such a score."""
+        """Raise unless the score is valid under the bounds."""
         try:
             self.model.check(score)
         except ValueError:
             text = self.model.text
             raise ValueError(
-                f"score must be one that bounds={text!r} are for (see low-variance(lo,hi)), got {score}"
+                f"score must be valid for bounds={text!r} (see low-variance(lo,hi)), got {score}"
             ) from None
 
 
 def dither_of(width: float, rng: Generator) -> float:
-    """The noise of a pull: the first thing that its generator is used for.
+    """The noise of a pull: the first number of its generator.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def dither_of(width: float, rng: Generator) -> float:
 
 
 def scores_without_noise(rewards: list[float], width: float, seed: int, arm: int) -> np.ndarray[Any, Any]:
-    """The scores as the scorer gave them, from the rewards of an arm: the noise can be made again.
+    """The scores as the scorer returned them, from the rewards of an arm: the noise can be drawn again.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What a search has seen, on disk: one SQLite file that survives kill -9 and that others may read at any time.
+"""The record of a search on disk: one SQLite file that survives kill -9 and that others may read at any time.
 
-A search is two logs that only grow: what was asked (pull ``order`` of arm ``arm``, planned when ``after`` rewards had
-been told) and what was told (the reward of pull ``order``, in order of arrival). Decisions are replayed from them.
+A search is two logs that only grow. The asks: pull ``order`` of arm ``arm``, planned when ``after`` rewards had been
+told. The tells: the reward of pull ``order``, in order of arrival. Decisions are replayed from the two.
 
 Examples
 --------

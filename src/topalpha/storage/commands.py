@@ -1,4 +1,4 @@
-"""Telling a running search to pause, to go on or to end."""
+"""Commands to a running search: pause, continue, stop."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from topalpha.storage.overview import Overview, listing
 from topalpha.storage.store import post
 from topalpha.validate import choice
 
-#: The control messages: start no new pulls for now, go on, and end with what is proved.
+#: The control messages: start no new pulls for now; continue; end with the proved result so far.
 PAUSE, CONTINUE, STOP = "pause", "continue", "stop"
 ACTIONS = (PAUSE, CONTINUE, STOP)
 
 
 def control(path: str | os.PathLike[str], name: str | None, action: str) -> str:
-    """Tell a search to ``pause``, ``continue`` or ``stop``, and say which; an error if nobody works on it.
+    """Tell a search to ``pause``, ``continue`` or ``stop``; raise if it is not running. Return its name.
 
-    Without a name: the only search that runs. It obeys within a second, as soon as its present pull is over where
-    pulls run one by one.
+    The search obeys within a second, or when its current pull ends if pulls run one by one.
 
     Parameters
     ----------
     path, name
-        The file, and which search in it; None for the only one that runs.
+        The file, and the name of the search in it; None for the only running search.
     action
         ``pause``, ``continue`` or ``stop``.
 
@@ -54,5 +53,5 @@ def _standing(one: Overview) -> str:
     if one.status != "running":
         return f"which has ended ({one.status})"
     if one.updated is None:
-        return "which has not begun to run by itself"
+        return "which has not started to run"
     return f"whose last sign of life is {time.time() - one.updated:,.0f} seconds old"

@@ -1,4 +1,4 @@
-"""Candidates and settings as text that gives the very same value back, or as pickles that are never loaded unasked."""
+"""Candidates and settings as exact JSON text, or as pickles that are loaded only on request."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 from topalpha.validate import require
 
-#: What is shown of a candidate that is kept as a pickle.
+#: Shown in place of a pickled candidate.
 PICKLED = "(pickled)"
 
 
 def to_json(name: str, value: Any, otherwise: str = "") -> str:
-    """``value`` as JSON, if reading it gives back the same value of the same types.
+    """``value`` as JSON; raise unless parsing gives back an equal value of the same types.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def to_json(name: str, value: Any, otherwise: str = "") -> str:
 
 
 def from_json(text: str) -> Any:
-    """What JSON stands for, as :func:`to_json` writes it: no name twice in a mapping, and nothing but finite numbers.
+    """The value of JSON text; raise if a mapping repeats a key or a number is not finite.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def from_json(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except RecursionError:
-        raise ValueError("JSON must not be nested so deeply") from None
+        raise ValueError("JSON must be nested less deeply") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def _no_number(text: str) -> Any:
 
 
 def settings(name: str, value: Mapping[str, Any]) -> str:
-    """A mapping as JSON, under the same condition.
+    """A mapping as JSON; the conditions are those of :func:`to_json`.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def settings(name: str, value: Mapping[str, Any]) -> str:
 
 
 def legible(text: str) -> str:
-    r"""Text that UTF-8 can hold: lone surrogates, as in file names of unknown encoding, are spelled out.
+    r"""Text that UTF-8 can hold: lone surrogates, as in file names of unknown encoding, become escapes.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def legible(text: str) -> str:
 
 
 def encode(candidate: Any, pickled: bool) -> str | bytes:
-    """A candidate as it is stored: text is JSON, bytes are a pickle.
+    """A candidate as stored: text is JSON, bytes are a pickle.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def encode(candidate: Any, pickled: bool) -> str | bytes:
 
 
 def clip(text: str, most: int = 60) -> str:
-    """The text, or its beginning, for an error.
+    """The text for an error message, cut after ``most`` characters.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def clip(text: str, most: int = 60) -> str:
 
 
 def shown(raw: str | None) -> str:
-    r"""A stored candidate for people to read: its JSON with characters in place of their numbers; no pickle is loaded.
+    r"""A stored candidate for people to read: JSON with escapes turned into characters; no pickle is loaded.
 
     Examples
     --------
@@ -129,12 +129,12 @@ def shown(raw: str | None) -> str:
         return raw
     try:
         return legible(json.dumps(from_json(raw), ensure_ascii=False, separators=(",", ":")))
-    except (ValueError, RecursionError):  # then it is shown as it is
+    except (ValueError, RecursionError):  # show it unchanged
         return raw
 
 
 def decode(raw: str | bytes, allow_pickle: bool) -> Any:
-    """The candidate again; a pickle may run any code when it is loaded, so that must be asked for.
+    """The candidate; a pickle is loaded only with ``allow_pickle``, because loading it may run any code.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def decode(raw: str | bytes, allow_pickle: bool) -> Any:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether both are equal in value and type, all the way down: for == alone, True is 1 and 1 is 1.0."""
+    """Whether both are equal in value and type at every level: == alone takes True for 1 and 1 for 1.0."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):

@@ -1,4 +1,4 @@
-"""One error for everything that a file can do to a search, in one sentence that says what would have to hold."""
+"""Errors of storage files: one class, one sentence each, stating the condition that fails."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CONDITIONS = {
     sqlite3.SQLITE_IOERR: "be on a disk that can be read and written",
 }
 
-#: The same for what the operating system says.
+#: The same for error numbers of the operating system.
 REASONS = {
     errno.ENOSPC: ROOM,
     errno.EDQUOT: ROOM,
@@ -40,7 +40,7 @@ REASONS = {
 }
 
 
-#: What reading a file may raise: where text is damaged, Python cannot even decode what SQLite says about it.
+#: Errors of reading a file. Python may fail to decode SQLite's own message about damaged text.
 BROKEN = (sqlite3.Error, UnicodeDecodeError)
 
 
@@ -61,16 +61,16 @@ class RecordLost(StorageError):
     Parameters
     ----------
     path, found
-        The file, and what became of it.
+        The file, and the finding about it.
     saved
-        Where all that was known was saved; None if it could not be.
+        The file to which the whole search was saved; None if saving failed.
     trouble
-        Why it could not be saved.
+        Why saving failed.
 
     Attributes
     ----------
     result
-        What is proved all the same, where whoever ran the search can say.
+        The proved result, if the caller can still supply one; else None.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class RecordLost(StorageError):
 
 
 def afresh(error: StorageError) -> StorageError:
-    """The same error, to be raised again: one that is raised twice keeps growing its traceback.
+    """A copy of the error, to be raised again: raising the same object twice keeps growing its traceback.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def afresh(error: StorageError) -> StorageError:
 
 
 def refusal(condition: str, path: str, detail: str = "") -> StorageError:
-    """The error that says what must hold for the file, and what does not.
+    """The error ``path must <condition>, got <path> (<detail>)``.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def refusal(condition: str, path: str, detail: str = "") -> StorageError:
 
 
 def explained(path: str, error: sqlite3.Error | OSError | UnicodeDecodeError) -> StorageError:
-    """What went wrong below, as the one error of this package.
+    """An error of SQLite or of the operating system as a :class:`StorageError`.
 
     Examples
     --------
@@ -126,6 +126,6 @@ def explained(path: str, error: sqlite3.Error | OSError | UnicodeDecodeError) ->
     if isinstance(error, sqlite3.ProgrammingError):
         return refusal("be open", path, str(error))
     code = getattr(error, "sqlite_errorcode", None)
-    # The low byte is the primary code, the rest says which kind of it; errors of the Python layer have none.
+    # The low byte is the primary code, the rest is a subcode; errors of the Python layer have no code.
     condition = CONDITIONS.get(code & 0xFF, SOUND) if code is not None else SOUND
     return refusal(condition, path, str(error))

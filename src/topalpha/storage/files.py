@@ -1,4 +1,4 @@
-"""Opening files: what is not ours, not whole or not understood is recognised before anything is written."""
+"""Opening files: foreign, damaged and newer files are recognised before anything is written."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from topalpha.validate import file_name
 
 Answer = TypeVar("Answer")
 
-#: Seconds to wait for a writer of another process: its transactions take microseconds, unless it hangs.
+#: Seconds to wait for another process that writes: its transactions take microseconds, unless it hangs.
 PATIENCE = 5.0
-#: How often a reader starts again because the file changed under it.
+#: How many times a reader starts again because the file changed while it was read.
 ATTEMPTS = 8
 
 
 def resolve(path: str | os.PathLike[str]) -> str:
-    """The one name of the file, whatever links lead to it; only a plain file or a new name will do.
+    """The real path of the file, with links followed; raise unless it is a plain file or a new name.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def resolve(path: str | os.PathLike[str]) -> str:
             detail = f"{error.filename!r}: {error.strerror}"
             raise refusal("have plain files or none for its log and lock", name, detail) from error
         if taken:
-            raise refusal("not be the name that the log or lock of another file has", name)
+            raise refusal("not be the name of another file's log or lock", name)
     return name
 
 
@@ -69,7 +69,7 @@ def size(path: str) -> int:
 
 
 def connect(path: str, options: str) -> sqlite3.Connection:
-    """A connection without transactions of Python's own.
+    """A connection that leaves transactions to the caller.
 
     Examples
     --------
@@ -78,16 +78,16 @@ def connect(path: str, options: str) -> sqlite3.Connection:
     True
     >>> connection.close()
     """
-    # Threads: calls must not overlap, but they may come from different ones, as from an executor.
+    # Calls must not overlap, but may come from different threads, for example those of an executor.
     where = address(path, options)
     return sqlite3.connect(where, uri=True, isolation_level=None, timeout=PATIENCE, check_same_thread=False)
 
 
 def consult(path: str, work: Callable[[sqlite3.Connection], Answer]) -> Answer:
-    """Whatever ``work`` reads, from one moment of the file, without creating or changing anything.
+    """The result of ``work``, which reads the file as of one moment; nothing is created or changed.
 
-    A file without a log next to it is read as immutable, for a plain reader would leave an empty log behind; if a
-    writer came along meanwhile, what was read is dropped and read again.
+    A file without a log is read as immutable, because a plain reader would leave an empty log behind. If a writer
+    opens the file meanwhile, the result is dropped and ``work`` runs again.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def consult(path: str, work: Callable[[sqlite3.Connection], Answer]) -> Answer:
 
 
 def unaltered(connection: sqlite3.Connection, path: str) -> None:
-    """Raise unless the file has our tables and nothing beside them: a view or a trigger may show or do anything.
+    """Raise unless the file has our tables and nothing else: a view or a trigger may show or do anything.
 
     Examples
     --------
@@ -136,15 +136,15 @@ def unaltered(connection: sqlite3.Connection, path: str) -> None:
     found, wanted = set(connection.execute(CONTENTS)), set(contents())
     for kind, name, *_ in sorted(found - wanted, key=repr):
         known = any(name == other for _, other, *_ in wanted)
-        raise refusal(SOUND, path, f"the {kind} {name!r} is {'not as it was made' if known else 'none of ours'}")
+        raise refusal(SOUND, path, f"the {kind} {name!r} is {'not as it was made' if known else 'foreign'}")
     for kind, name, *_ in sorted(wanted - found, key=lambda row: (row[0] != "table", row[1])):
         raise refusal(SOUND, path, f"no {kind} {name!r}")
 
 
 def inspect(path: str) -> None:
-    """Raise unless the file is one of ours, of a version that is understood.
+    """Raise unless the file is a topalpha file of a known version.
 
-    Read from the main file alone: its header is complete from the first moment and never changes again.
+    Only the main file is read: its header is complete from the start and never changes.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def inspect(path: str) -> None:
     """
     if size(path) == 0:
         raise refusal("be a topalpha file", path, "empty") if os.path.exists(path) else refusal("exist", path)
-    if size(path) < SMALLEST:  # SQLite takes less than a page for an empty file
+    if size(path) < SMALLEST:  # SQLite treats less than a page as an empty file
         raise refusal(SOUND, path, "file is not a database")
     try:
         with closing(connect(path, "mode=ro&immutable=1")) as connection:
@@ -162,7 +162,7 @@ def inspect(path: str) -> None:
     except BROKEN as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_CORRUPT:
             raise explained(path, error) from error
-        # So it looks too while a writer copies its log into the file, page by page: look again with its log.
+        # A file also looks damaged while a writer copies its log into it, page by page: look again, with the log.
         application, version = consult(path, _signature)
     if application != APPLICATION:
         raise refusal("be a topalpha file", path, "a SQLite file of another application")
@@ -173,7 +173,7 @@ def inspect(path: str) -> None:
 
 
 def verify(path: str) -> None:
-    """Raise unless the file is ours and SQLite finds no damage in it.
+    """Raise unless the file is a topalpha file in which SQLite finds no damage.
 
     Examples
     --------
@@ -192,9 +192,9 @@ def verify(path: str) -> None:
 
 
 def establish(path: str, *rows: Sequence[Any]) -> None:
-    """Put a file with these searches in place: after a kill there is the whole of it or none.
+    """Put a file with these searches in place: after a kill, either the whole file exists or none.
 
-    A file without a search would be there for whoever resumes what exists, and could not be resumed.
+    Pass the first search as well: a process could not resume from a file without one.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def establish(path: str, *rows: Sequence[Any]) -> None:
     ['searches.db']
     """
     left = [path + ending for ending in ("-wal", "-journal") if size(path + ending) > 0]
-    if left:  # SQLite would write into the new file what belongs to the old one
+    if left:  # SQLite would apply the old file's log to the new file
         raise refusal("have no log of a file that is gone beside it", path, f"move {left[0]!r} away")
     try:
         with draft_of(path, name="path") as draft, draft.open("wb") as stream:
@@ -225,7 +225,7 @@ def _signature(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def _state(path: str) -> tuple[int, int, int, int] | None:
-    """What changes whenever somebody writes; the last number is the length of the log."""
+    """Figures that change with every write; the last one is the length of the log."""
     try:
         status = os.stat(path)
         return status.st_ino, status.st_size, status.st_mtime_ns, size(path + "-wal")

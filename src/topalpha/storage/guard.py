@@ -1,4 +1,4 @@
-"""Whether the files that a writer works on are still the ones that it opened, and hold what it wrote."""
+"""Checks that a writer's files are still the ones it opened, with the contents it wrote."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 from topalpha.storage import schema
 from topalpha.storage.files import connect
 
-#: Seconds between two looks.
+#: Seconds between two checks.
 PERIOD = 1.0
-#: Which part of the time may go into reading the whole file, where it has changed.
+#: The share of time that may go into reading the whole file after a change.
 SHARE = 0.02
-#: The file, and what lies next to it while it is written: a reader needs all of them.
+#: Endings of the file and its companions while it is written: a reader needs all of them.
 ENDINGS = ("", "-wal", "-shm")
-#: What SQLite says about a file that is not what it was; others, such as that of a file in use, pass.
+#: SQLite's codes for a changed or damaged file; other errors, such as a busy file, pass.
 DAMAGED = (
     sqlite3.SQLITE_CORRUPT,
     sqlite3.SQLITE_NOTADB,
@@ -29,10 +29,9 @@ DAMAGED = (
 
 
 class Guard:
-    """Looks at the files of an open connection from outside, as every other process sees them.
+    """Checks the files of an open connection from outside, as other processes see them.
 
-    Whoever removes, moves, cuts or overwrites a file does not disturb a process that has it open: what that process
-    writes from then on is lost when it ends.
+    A process does not notice that a file it has open is removed, moved, cut or overwritten; what it writes is lost.
 
     Examples
     --------
@@ -50,7 +49,7 @@ class Guard:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        #: When the next look is due.
+        #: When the next check is due.
         self.due = time.monotonic() + PERIOD
         self._known = {ending: _identity(path + ending) for ending in ENDINGS}
         self._size = 0
@@ -58,7 +57,7 @@ class Guard:
         self._whole_due = 0.0
 
     def finding(self, connection: sqlite3.Connection | None = None) -> str | None:
-        """What is wrong, in a few words; None if nothing is. With the writer's connection what both see is compared."""
+        """A short description of the damage, or None; ``connection`` is the writer's, to compare both views."""
         try:
             for ending, known in self._known.items():
                 found = _identity(self.path + ending)
@@ -72,7 +71,7 @@ class Guard:
             with closing(connect(self.path, "mode=ro")) as fresh:
                 seen = _seen(fresh)
                 if connection is not None and seen != _seen(connection):
-                    return "it does not hold what was written to it"
+                    return "it does not hold the data written to it"
                 if state != self._whole and time.monotonic() >= self._whole_due:
                     return self._read_whole(fresh, state)
         except sqlite3.Error as error:
@@ -80,12 +79,12 @@ class Guard:
             return str(error) if code in DAMAGED or code & 0xFF in DAMAGED[:2] else None
         except UnicodeDecodeError as error:
             return str(error)
-        except OSError as error:  # a folder that may not be entered for now, for example, says nothing about the file
+        except OSError as error:  # for example a folder without access for now: no finding about the file
             return "it is gone" if error.errno == errno.ESTALE else None
         return None
 
     def clear(self) -> None:
-        """Remove what lies next to the file, if it is ours: a file that is put there later must not be taken for it."""
+        """Remove our log and index next to the file, so that a later file of this name is not mixed up with them."""
         for ending in ENDINGS[1:]:
             with suppress(OSError):
                 if _identity(self.path + ending) == self._known[ending]:
@@ -100,7 +99,7 @@ class Guard:
 
 
 def _seen(connection: sqlite3.Connection) -> tuple[Any, ...]:
-    """Who wrote the file, and how far each of its searches is."""
+    """The application that wrote the file, and how far each of its searches is."""
     application = connection.execute("PRAGMA application_id").fetchone()
     rows: Sequence[Any] = connection.execute(schema.FAR).fetchall()
     return application, *rows
@@ -115,7 +114,7 @@ def _identity(name: str) -> tuple[int, int] | None:
 
 
 def _state(name: str) -> tuple[int, int] | None:
-    """What changes with the content."""
+    """Figures that change with the content."""
     try:
         status = os.stat(name)
     except FileNotFoundError:

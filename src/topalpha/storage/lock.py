@@ -1,4 +1,4 @@
-"""One writer per file, by a lock that the operating system drops with the process, however that ends."""
+"""One writer per file, by a lock that the operating system releases when the process ends, in any way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _seize(descriptor: int) -> None:
-        # A byte far behind the process number, which others must be able to read.
+        # Lock a byte far behind the process number, which others must be able to read.
         os.lseek(descriptor, 1 << 20, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
 else:
@@ -24,21 +24,20 @@ else:
         fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-#: Bytes that the number of a process may take; a longer file is no lock, and is not overwritten.
+#: Most bytes of a process number; a longer file is not a lock, and is not overwritten.
 LONGEST = 32
-# A link is not followed and a FIFO is not waited for, where the system can be told so.
+# Do not follow links and do not wait for FIFOs, where the system supports these flags.
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
-#: Locks of lockf belong to the process and do not keep it from locking twice: this does. The process is part of the
-#: key because a forked child inherits the set but not the locks.
+#: A lockf lock belongs to the process and lets it lock again: this set prevents that. Its keys name the process
+#: because a forked child inherits the set but not the locks.
 _held: set[tuple[int, str]] = set()
 
 
 class WriterLock:
-    """The right to write ``path``, held from here to :meth:`release`.
+    """The right to write ``path``, held until :meth:`release`.
 
-    It lies on a file of its own, ``<path>-writer``: closing any descriptor of the database itself would drop SQLite's
-    locks on it.
+    The lock is on a separate file, ``<path>-writer``: closing the database file would drop SQLite's locks on it.
 
     Examples
     --------
@@ -66,7 +65,7 @@ class WriterLock:
             status = os.fstat(self._descriptor)
             if not stat.S_ISREG(status.st_mode) or status.st_size > LONGEST:
                 os.close(self._descriptor)
-                raise refusal("have a lock or nothing beside it", path, f"{self._file!r} is something else")
+                raise refusal("have no other file in place of its lock", path, f"{self._file!r} is not a lock")
             try:
                 _seize(self._descriptor)
                 current = self._is_current()
@@ -77,25 +76,25 @@ class WriterLock:
                 raise explained(path, error) from error
             if current:
                 break
-            os.close(self._descriptor)  # its owner removed it between our opening and our locking: take the next
+            os.close(self._descriptor)  # its owner removed it before we locked it: try again
         _held.add(self._key)
-        with suppress(OSError):  # for the error message of others only
+        with suppress(OSError):  # only for error messages of other processes
             os.ftruncate(self._descriptor, 0)
             os.lseek(self._descriptor, 0, os.SEEK_SET)
             os.write(self._descriptor, str(os.getpid()).encode())
 
     def check(self) -> None:
-        """Raise unless it is held, by this very process."""
+        """Raise unless this process holds the lock."""
         if self._released or self._key[0] != os.getpid():
             raise refusal("be open", self._key[1], "it was closed" if self._released else "by another process")
 
     def release(self) -> None:
-        """Let others write; a second time, or in a forked child, nothing happens."""
+        """Release the lock; does nothing the second time or in a forked child."""
         if self._released or self._key[0] != os.getpid():
             return
         self._released = True
         _held.discard(self._key)
-        # Removed before it is unlocked: whoever waits for this very file notices that it is no longer the one.
+        # Removed before it is unlocked: a process that waits for this file then notices that the file is gone.
         with suppress(OSError):
             os.unlink(self._file)
         os.close(self._descriptor)

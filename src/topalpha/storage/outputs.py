@@ -12,15 +12,15 @@ from pathlib import Path
 from topalpha.storage.places import COMPANIONS, is_database, look
 from topalpha.validate import file_name, require
 
-#: A file, or None where there is none.
+#: A file name, or None for no file.
 File = str | os.PathLike[str] | None
 
 
 def writable(name: str, output: str | os.PathLike[str], *spared: File) -> Path:
-    """Where ``output`` leads, if a plain file may be written there; whoever writes asks before the work begins.
+    """The real path of ``output``; raise unless a plain file may be written there. Call it before the work begins.
 
-    Plain files and new names may be written, and links to them. Storage files may not, nor the files that SQLite keeps
-    next to them, nor ``spared``: the files that the caller reads, or that a search of the caller's is about to write.
+    Plain files, new names and links to them may be written. Storage files, SQLite's files next to them and ``spared``
+    may not: ``spared`` are files that the caller reads, or that a search of the caller is about to write.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def writable(name: str, output: str | os.PathLike[str], *spared: File) -> Path:
     'searches.png'
     >>> writable("json", "searches.db-wal", "searches.db")
     Traceback (most recent call last):
-    ValueError: json must be a file of its own, apart from 'searches.db', got 'searches.db-wal'
+    ValueError: json must be a separate file from 'searches.db', got 'searches.db-wal'
     >>> writable("json", ".")
     Traceback (most recent call last):
     ValueError: json must name a file that can be written, got '.' (a directory)
@@ -37,15 +37,15 @@ def writable(name: str, output: str | os.PathLike[str], *spared: File) -> Path:
     target = os.path.realpath(text)
     try:
         status = look(text)
-        # The folder as well: what is written takes the old file's place.
+        # A file that exists must be writable itself, although its replacement only needs the folder.
         if not os.access(os.path.dirname(target) if status is None else target, os.W_OK):
             raise PermissionError(errno.EACCES, "write-protected")
         for file in (os.fspath(one) for one in spared if one is not None):
             apart = target not in (os.path.realpath(file) + ending for ending in ("", *COMPANIONS))
             if apart and status is not None and os.path.exists(file):
                 apart = not os.path.samestat(status, os.stat(file))
-            require(apart, name, f"be a file of its own, apart from {file!r}", text)
-        # The names of logs and locks come first: to open such a file and close it drops the locks on it.
+            require(apart, name, f"be a separate file from {file!r}", text)
+        # Check the names of logs and locks first: opening and closing such a file would drop the locks on it.
         bases = [target.removesuffix(ending) for ending in COMPANIONS if target.endswith(ending)]
         record = any(is_database(one) for one in (*bases, target))
     except OSError as error:
@@ -56,17 +56,17 @@ def writable(name: str, output: str | os.PathLike[str], *spared: File) -> Path:
 
 @contextmanager
 def draft_of(output: str | os.PathLike[str], *spared: File, name: str = "output") -> Iterator[Path]:
-    """A file to write to, which takes the place of ``output`` at the end, if nothing went wrong before.
+    """A temporary file that replaces ``output`` at the end, unless an exception was raised.
 
-    :func:`writable` decides what may be replaced, before the work and after it: another process may have begun a search
-    there meanwhile. Then the draft stays, and the error says where.
+    :func:`writable` is checked before and after the work, because another process may have begun a search there
+    meanwhile. In that case the temporary file is kept, and the error names it.
 
     Examples
     --------
     >>> with draft_of("searches.db", "searches.db"):
     ...     pass
     Traceback (most recent call last):
-    ValueError: output must be a file of its own, apart from 'searches.db', got 'searches.db'
+    ValueError: output must be a separate file from 'searches.db', got 'searches.db'
     """
     target = writable(name, output, *spared)
     draft = target.with_name(f".{target.name[:50]}.{secrets.token_hex(4)}")
@@ -81,7 +81,7 @@ def draft_of(output: str | os.PathLike[str], *spared: File, name: str = "output"
         except ValueError as error:
             kept = target.with_name(draft.name[1:])
             os.replace(draft, kept)
-            raise ValueError(f"{error}; what was to be written there is in {str(kept)!r}") from error
+            raise ValueError(f"{error}; the output is in {str(kept)!r}") from error
         if target.exists():
             draft.chmod(target.stat().st_mode & 0o777)
         os.replace(draft, target)
@@ -90,7 +90,7 @@ def draft_of(output: str | os.PathLike[str], *spared: File, name: str = "output"
 
 
 def refused(name: str, output: str, error: OSError) -> ValueError:
-    """The error that says why a file cannot be written.
+    """The error for a file that cannot be written, with the reason.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is in a file, for those who look often: without the logs, and only when something has changed."""
+"""The contents of a file for frequent readers: without the logs, and only after a change."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from topalpha.storage.errors import explained
 from topalpha.storage.files import consult, inspect, resolve
 from topalpha.storage.recording import find, parsed
 
-#: How old a running search's last sign of life may be, in seconds: several times the period at which it gives one.
+#: A running search is alive if its last sign of life is younger than this many seconds: several of its periods.
 SILENCE = 5.0
 
 
 @dataclass(frozen=True)
 class Overview:
-    """One search of a file in a few figures.
+    """One search of a file, in a few figures.
 
     Attributes
     ----------
     name, status, created, config
         As in :class:`topalpha.storage.Recording`.
     progress, updated
-        What the search last said about itself, and when (seconds since 1970); None before.
+        The latest progress that the search wrote, and when (seconds since 1970); None before.
 
     Examples
     --------
@@ -45,19 +45,19 @@ class Overview:
     updated: float | None
 
     def alive(self, now: float | None = None) -> bool:
-        """Whether someone works on it: it is not at its end, and its last sign of life is recent."""
+        """Whether a process works on the search: it has not ended, and its last sign of life is recent."""
         if self.status != "running" or self.updated is None:
             return False
         return (time.time() if now is None else now) - self.updated < SILENCE
 
     @property
     def paused(self) -> bool:
-        """Whether it was paused when it last said something; one that has ended is not."""
+        """Whether the search is paused, by its latest progress; False after its end."""
         return self.status == "running" and (self.progress or {}).get("paused") is True
 
 
 def listing(path: str | os.PathLike[str]) -> list[Overview]:
-    """All searches in a file at one moment, in the order in which they were created; quick however long they are.
+    """All searches in a file, in order of creation; quick even for long searches.
 
     Parameters
     ----------
@@ -86,16 +86,16 @@ def listing(path: str | os.PathLike[str]) -> list[Overview]:
 
 
 def candidates(path: str | os.PathLike[str], name: str | None, arms: Iterable[int]) -> dict[int, str]:
-    """Candidates of these arms as text, by arm; "(pickled)" for those that are kept as pickles, which are not loaded.
+    """Candidates of these arms as text, by arm; "(pickled)" for pickles, which are not loaded.
 
-    A range is read in one go. Arms that are not there are left out.
+    A range is read in one query. Unknown arms are left out.
 
     Parameters
     ----------
     path, name
         The file, and which search in it; None for the only one.
     arms
-        Which; anything that gives whole numbers.
+        Numbers of arms.
 
     Examples
     --------
@@ -124,16 +124,16 @@ def candidates(path: str | os.PathLike[str], name: str | None, arms: Iterable[in
     return consult(file, look)
 
 
-#: What :func:`stamp` gives: only good for being compared.
+#: The value of :func:`stamp`, to be compared only.
 Stamp = tuple[object, ...]
 
 
 def stamp(path: str | os.PathLike[str]) -> Stamp | None:
-    """Something that is different after a change of the file; None if there is none.
+    """A value that changes when the file changes; None if there is no file.
 
-    Take it before reading: a change in between is then seen the next time. Times of files are coarse, so that of two
-    changes within a few milliseconds the second may not show: do not rely on it for longer than a second or so.
-    Nothing is opened, for closing a file of SQLite's drops the locks that this process holds on it.
+    Take it before reading: a change in between then shows the next time. File times are coarse: of two changes within
+    a few milliseconds the second may not show, so do not rely on a stamp for longer than about a second. Nothing is
+    opened, because closing a database file drops the locks that this process holds on it.
 
     Parameters
     ----------

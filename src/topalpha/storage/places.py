@@ -1,4 +1,4 @@
-"""What lies under the name of a file: a plain file, a database, nothing yet, or something that must be left alone."""
+"""The kind of file under a name: a plain file, a database, nothing yet, or something that must be left alone."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import stat
 from contextlib import closing
 from urllib.parse import quote
 
-#: Endings of the files that may lie next to a storage file while it is written: SQLite's, and the writer's lock.
+#: Endings of the files next to a storage file while it is written: SQLite's, and the writer's lock.
 COMPANIONS = ("-wal", "-shm", "-journal", "-writer")
-#: What a file of SQLite's begins with, and the bytes in the smallest page that it has.
+#: The first bytes of every SQLite file, and the bytes of the smallest page.
 HEADER, SMALLEST = b"SQLite format 3\0", 512
 
 _KINDS = {
@@ -24,7 +24,7 @@ _KINDS = {
 
 
 def look(path: str, *, links: bool = True) -> os.stat_result | None:
-    """The status of a plain file, or None for a new name in a folder that is there; ``OSError`` for anything else.
+    """The status of a plain file, or None for a new name in an existing folder; ``OSError`` for anything else.
 
     Nothing is opened: that would wait for the other end of a FIFO. Links are followed unless ``links`` is False.
 
@@ -43,13 +43,13 @@ def look(path: str, *, links: bool = True) -> os.stat_result | None:
             return None
         raise NotADirectoryError(errno.ENOTDIR, "No such directory", path) from None
     if not stat.S_ISREG(status.st_mode):
-        # One number for all that is no file; the words say which.
+        # One error number for everything that is not a plain file; the text says which kind.
         raise OSError(errno.EISDIR, _KINDS.get(stat.S_IFMT(status.st_mode), "a link"), path)
     return status
 
 
 def address(path: str, options: str) -> str:
-    """The file as SQLite's addresses name it, whatever bytes its name has.
+    """The file as a SQLite URI, for any bytes in its name.
 
     Examples
     --------
@@ -60,10 +60,9 @@ def address(path: str, options: str) -> str:
 
 
 def is_database(path: str) -> bool:
-    """Whether there is a file of SQLite's under this name; ``OSError`` if it cannot be read.
+    """Whether a SQLite file has this name; ``OSError`` if it cannot be read.
 
-    Asked of SQLite itself, for closing a descriptor of a file drops the locks that this process holds on it: those of a
-    search that runs here would be gone.
+    SQLite itself is asked: closing the file here would drop the locks that this process holds on it.
 
     Examples
     --------
@@ -81,6 +80,6 @@ def is_database(path: str) -> bool:
             raise PermissionError(errno.EACCES, "it cannot be read", path) from error
         if code != sqlite3.SQLITE_NOTADB:
             return True
-        with open(path, "rb") as stream:  # one that is damaged is one all the same
+        with open(path, "rb") as stream:  # a damaged database still counts
             return stream.read(len(HEADER)) == HEADER
     return True

@@ -1,18 +1,17 @@
-"""Text that others wrote, made harmless where it is shown: on a terminal, in a picture, on a page."""
+"""Text of unknown origin, made harmless for a terminal, a picture or a page."""
 
 from __future__ import annotations
 
 import unicodedata
 
-#: Marks that turn the direction of all text after them, beside the controls that no XML may hold.
+#: Marks that change the direction of the text after them; category Cc does not include them.
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def plain(text: str) -> str:
-    r"""Text for any picture, page or terminal: signs that are no text are replaced, and white space is spaces.
+    r"""Text for a picture, page or terminal: control characters are replaced, white space becomes single spaces.
 
-    Names, candidates and statements in a file may hold anything, and so escape sequences, with which a terminal can be
-    made to show what is not there, or worse.
+    Text in a file may hold anything, also escape sequences that make a terminal show false text, or worse.
 
     Examples
     --------
@@ -25,5 +24,5 @@ def plain(text: str) -> str:
 
 
 def _is_no_text(sign: str) -> bool:
-    # Controls, lone surrogates, and code points that are no characters.
+    # Controls, lone surrogates, and code points that are not characters.
     return sign in _TURNING or unicodedata.category(sign) in ("Cc", "Cs") or ord(sign) & 0xFFFE == 0xFFFE

@@ -1,4 +1,4 @@
-"""A sign of life while a long pull runs in the thread that writes: the snapshot on disk is still the latest."""
+"""A sign of life while a long pull blocks the thread that writes: the snapshot on disk is still the latest."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from topalpha.storage.record import Record
 
 LOGGER = logging.getLogger("topalpha")
 
-#: Seconds after which a lost file is mentioned while a pull still runs.
+#: Seconds after which a lost file is reported while a pull still runs.
 LONG = 2.0
 
 
 class Pulse:
-    """Says every ``period`` seconds that the last snapshot of a search stands, through a connection of its own.
+    """Confirms the last snapshot of a search every ``period`` seconds, through its own connection.
 
-    Nothing is told while a pull runs in the writer's thread, so that the figures of the arms cannot change; but readers
-    must be able to tell that from a search that is gone.
+    While a pull runs in the writer's thread nothing is told and the figures of the arms cannot change. Readers must be
+    able to tell such a search from a dead one.
 
     Examples
     --------
@@ -60,14 +60,13 @@ class Pulse:
     def _run(self) -> None:
         while not self._over.wait(self._period):
             if (found := self._record.missing()) is not None:
-                # Between two pulls the writer notices it by itself, and does something about it.
+                # Between two pulls the writer itself notices the loss and saves the search.
                 self._lost = self._lost or time.monotonic()
                 if not self._said and time.monotonic() - self._lost > LONG:
                     self._said = True
                     LOGGER.warning("topalpha: the record of the search is lost: %s; it ends after this pull", found)
                 continue
-            # A connection for each: one that met trouble is of no further use, and the next time it may be over. If it
-            # is not, the writer meets it at its next reward, and says so.
+            # A new connection each time: one that failed is of no use. The writer reports lasting trouble.
             try:
                 path, search = self._record.place
                 with closing(connect(path, "mode=rw")) as connection:

@@ -22,22 +22,21 @@ from topalpha.validate import LARGEST, real, require
 class Record:
     """One search, open for writing; made by :meth:`Storage.create` and :meth:`Storage.open`.
 
-    Arms and asks wait in memory until :meth:`settle` or the next reward, so that between two calls no transaction is
-    open and nobody else has to wait; what was told is on disk when :meth:`tell` returns, unless the storage has an
-    ``interval``. Arms, asks and rewards come in order and once: anything else is refused before it is
-    written.
+    Arms and asks wait in memory until :meth:`settle` or the next reward, so that no transaction stays open between two
+    calls and no other process has to wait. A reward is on disk when :meth:`tell` returns, unless the storage has an
+    ``interval``. Arms, asks and rewards come in order and once: anything else is refused before it is written.
 
-    About once a second, when something is written or messages are taken, the file is looked at from outside. If it is
-    gone, or not what was written, all of the search is written to a new file, and what follows goes there.
+    About once a second, when something is written or messages are taken, the file is checked from outside. If it is
+    gone or damaged, the whole search is written to a new file, and all further writes go there.
 
     Attributes
     ----------
     name, config
-        What it was created with.
+        The arguments of :meth:`Storage.create`.
     status, certificate
         "running" and None, until :meth:`finish`.
     loss
-        What became of the file, if it was lost, and where all of it was saved; None otherwise.
+        The error that says why the file was lost and where the search was saved; None if the file is intact.
 
     Examples
     --------
@@ -66,9 +65,9 @@ class Record:
         self._interval = interval
         self._committed = time.monotonic()
         self._arms, self._asked, self._waited, self._told, self._failed = audited(connection, path, self._search)
-        #: One byte per pull: whether its reward is in.
+        #: One byte per pull: whether its reward was told.
         self._is_told = bytearray(self._asked)
-        # All of it in memory, too: the file may be lost.
+        # Keep everything in memory, too: the file may be lost.
         self._stored: list[str | bytes] = [raw for (raw,) in connection.execute(schema.ARMS, (self._search,))]
         self._arm_of, self._after_of, self._orders, self._rewards = array("q"), array("q"), array("q"), array("d")
         for arm, after in connection.execute(schema.ASKS, (self._search,)):
@@ -88,21 +87,21 @@ class Record:
 
     @property
     def place(self) -> tuple[str, int]:
-        """The file, and the number of the search in it."""
+        """The path of the file, and the number of the search in it."""
         return self._writer.path, self._search
 
     @property
     def asked(self) -> int:
-        """How many pulls were asked for: the order of the next one."""
+        """The number of pulls asked for, which is the order of the next one."""
         return self._asked
 
     @property
     def told(self) -> int:
-        """How many rewards were told."""
+        """The number of rewards told."""
         return self._told
 
     def add_arm(self, arm: int, candidate: Any) -> None:
-        """Keep the candidate of the next arm."""
+        """Store the candidate of the next arm."""
         self._writer.check()
         require(arm == self._arms, "arm", f"be the next one, {self._arms}", arm)
         self._stored.append(encode(candidate, self._pickled))
@@ -110,7 +109,7 @@ class Record:
         self._arms += 1
 
     def ask(self, order: int, arm: int, after: int) -> None:
-        """Note the next pull: of which arm, and planned after how many rewards."""
+        """Log the next pull: its arm, and the number of rewards told when it was planned."""
         self._writer.check()
         order, arm, after = index(order), index(arm), index(after)
         require(order == self._asked, "order", f"be the next one, {self._asked}", order)
@@ -123,7 +122,7 @@ class Record:
         self._asked += 1
 
     def wait(self, asked: int, after: int) -> None:
-        """Note that the algorithm was asked and had to wait: after how many pulls, and how many rewards."""
+        """Log that the algorithm had to wait, after ``asked`` pulls and ``after`` rewards."""
         self._writer.check()
         asked, after = index(asked), index(after)
         require(asked == self._asked, "asked", f"be the number of pulls asked for, {self._asked}", asked)
@@ -133,24 +132,24 @@ class Record:
         self._waited += 1
 
     def tell(self, order: int, reward: float) -> None:
-        """Note the reward of a pull that was asked for."""
+        """Log the reward of a pull."""
         self._writer.check()
         order, reward = index(order), real("reward", reward)
         if not 0 <= order < self._asked or self._is_told[order]:
-            require(False, "order", "be of a pull asked for and not yet told", order)
+            require(False, "order", "name a pull asked for and not yet told", order)
         if not isfinite(reward):
             require(False, "reward", "be finite", reward)
         self._add(order, reward)
         self.settle()
 
     def tell_many(self, rewards: Iterable[tuple[int, float]]) -> None:
-        """Note several rewards, in this order of arrival: all of them or none."""
+        """Log several rewards, in this order of arrival: all of them or none."""
         self._writer.check()
         pairs = [(index(order), real("reward", reward)) for order, reward in rewards]
         seen: set[int] = set()
         for order, reward in pairs:
             known = 0 <= order < self._asked and not self._is_told[order] and order not in seen
-            require(known, "order", "be of a pull asked for and not yet told", order)
+            require(known, "order", "name a pull asked for and not yet told", order)
             require(isfinite(reward), "reward", "be finite", reward)
             seen.add(order)
         for order, reward in pairs:
@@ -158,10 +157,10 @@ class Record:
         self.settle()
 
     def fail(self, order: int, after: int, reason: str, action: str) -> None:
-        """Note that a pull gave no reward, why, and what is done about it; on disk with the next reward or commit."""
+        """Log that a pull gave no reward, why, and the action taken; on disk with the next reward or commit."""
         self._writer.check()
         order, after = index(order), index(after)
-        require(0 <= order < self._asked, "order", "be of a pull asked for", order)
+        require(0 <= order < self._asked, "order", "name a pull asked for", order)
         require(0 <= after <= self._told, "after", f"be at most the number of rewards told, {self._told}", after)
         row = (self._search, self._failed, order, after, legible(reason), legible(action))
         self._new_failures.append(row)
@@ -169,16 +168,16 @@ class Record:
         self._failed += 1
 
     def commit(self) -> None:
-        """Put on disk what still waits."""
+        """Write everything that waits in memory to disk."""
         self._write([])
 
     def settle(self) -> None:
-        """The same, unless the storage has an ``interval`` that is not over."""
+        """Commit, unless the storage has an ``interval`` that is not over."""
         if self._interval <= 0.0 or time.monotonic() - self._committed >= self._interval:
             self._write([])
 
     def finish(self, status: str, certificate: Mapping[str, Any] | None) -> None:
-        """Note how the search stands and what it ended with; on disk when this returns."""
+        """Store the final status and the certificate; on disk when this returns."""
         text = None if certificate is None else settings("certificate", certificate)
         self._write([(schema.FINISH, [(legible(status), text, self._search)])])
         self.status = legible(status)
@@ -189,7 +188,7 @@ class Record:
         rows: Iterable[tuple[int, int, float | None, float, float, int]],
         progress: Mapping[str, Any],
     ) -> None:
-        """Replace figures of arms ``(arm, pulls, mean, lower, upper, pending)`` and what is said about progress."""
+        """Replace the figures of these arms, ``(arm, pulls, mean, lower, upper, pending)``, and the progress."""
         search, figures = self._search, []
         for arm, pulls, mean, lower, upper, pending in rows:
             require(not isnan(lower) and not isnan(upper), "bounds", "be numbers", (lower, upper))
@@ -199,7 +198,7 @@ class Record:
         self._write([(schema.SNAPSHOT, figures), (schema.PROGRESS, [state])])
 
     def take_messages(self) -> list[str]:
-        """Messages that others posted and that were not taken before, oldest first."""
+        """New messages from other processes, oldest first."""
         self._writer.check()
         self.look()
         waiting = self._writer.fetch(schema.MESSAGES, self._search)
@@ -208,7 +207,7 @@ class Record:
         return [text for _, text in waiting]
 
     def recording(self) -> Recording:
-        """All that is on disk, what still waited included."""
+        """The whole search as it is on disk, after a commit."""
         if self._writer.failure is None:
             self.commit()
         try:
@@ -217,11 +216,11 @@ class Record:
             raise explained(self._writer.path, error) from error
 
     def candidate(self, arm: int) -> str | bytes:
-        """The candidate of an arm as it is stored."""
+        """The stored candidate of an arm."""
         return self._stored[arm]
 
     def remembered(self) -> Recording:
-        """The same as :meth:`recording` without the figures, from memory: whatever has become of the file."""
+        """The search from memory, without the snapshot; independent of the file."""
         return Recording(
             name=self.name,
             config=self.config,
@@ -236,36 +235,36 @@ class Record:
         )
 
     def look(self, now: bool = False) -> None:
-        """If the file is lost, go on in a new one; looked for once a second, or ``now``."""
+        """Check the file once a second, or ``now``; if it is lost, continue in a new one."""
         if (found := self._writer.look(now)) is not None:
             self._elsewhere(found)
 
     def missing(self) -> str | None:
-        """What is wrong with the file, without doing anything about it; for other threads."""
+        """A description of damage to the file, or None; takes no action. For other threads."""
         return self._writer.guard.finding()
 
     def read_back(self) -> None:
-        """Read all of it from the file again, as others will; what is not as it was written is saved elsewhere."""
+        """Read the whole search from the file again; if it differs, save the search elsewhere."""
         found = misread(self._writer.path, self.remembered())
         if found is not None:
             self._elsewhere(found)
 
     def rows(self) -> list[Step]:
-        """All of it as statements for an empty file, where it keeps its number."""
+        """The whole search as statements for an empty file, with the same number."""
         certificate = None if self.certificate is None else json.dumps(self.certificate, separators=(",", ":"))
         config = json.dumps(self.config, separators=(",", ":"))
         head = (self._search, self.name, self.created, config, int(self._pickled), self.status, certificate)
         return [(schema.RESTORE, [head]), *log_of(self._search, self.remembered())]
 
     def moved_to(self, writer: Writer, loss: RecordLost) -> None:
-        """Go on in another file, which holds all of this already."""
+        """Continue in another file, which already holds the whole search."""
         self._writer, self.loss = writer, loss
         for waiting in (self._new_arms, self._new_asks, self._new_waits, self._new_tells, self._new_failures):
             waiting.clear()
 
     def _elsewhere(self, found: str) -> None:
         if self._move is None:
-            raise RecordLost(self._writer.path, found, trouble="nobody looks after it")
+            raise RecordLost(self._writer.path, found, trouble="no storage manages it")
         self._move(found)
 
     def _add(self, order: int, reward: float) -> None:
@@ -280,7 +279,7 @@ class Record:
         try:
             self._put(more)
         except StorageError:
-            # SQLite's answer to a file that was cut or overwritten under it may be any.
+            # SQLite may answer anything for a file that was cut or overwritten while it was open.
             if not self._writer.is_open or (found := self._writer.guard.finding()) is None:
                 raise
             self._elsewhere(found)
@@ -330,7 +329,7 @@ def log_of(search: int, recording: Recording) -> list[Step]:
 
 
 def misread(path: str, known: Recording) -> str | None:
-    """What of this is not in the file, as others read it; None if all of it is.
+    """The first difference between the file and ``known``; None if they agree.
 
     Examples
     --------
@@ -344,5 +343,5 @@ def misread(path: str, known: Recording) -> str | None:
         return str(error)
     for part in ("created", "config", "status", "certificate", "arms", "asks", "waits", "tells", "failures"):
         if getattr(found, part) != getattr(known, part):
-            return f"its {part} are not what was written"
+            return f"its {part} differ from those written"
     return None

@@ -1,4 +1,4 @@
-"""Reading what a search has seen: from any process, at any time, without a trace."""
+"""Reading the record of a search: from any process, at any time, without a trace."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from topalpha.storage.errors import SOUND, StorageError, refusal
 from topalpha.storage.files import consult, inspect, resolve, size
 from topalpha.validate import require
 
-#: What was done about a pull that never came back, where it counts as lost.
+#: The action for a pull that never came back and counts as lost.
 LOST = "lost"
 
 
 class Failure(NamedTuple):
-    """A pull that gave no reward: which, how many rewards had been told, why, and what was done about it.
+    """A pull that gave no reward.
 
     Attributes
     ----------
     order, after
-        Which pull of all that were asked for, from 0, and how many rewards had been told by then.
+        The pull by its order among all asks, from 0, and the number of rewards told by then.
     reason, action
-        What happened, and what was done about it.
+        Why it failed, and what was done about it.
 
     Examples
     --------
@@ -41,14 +41,14 @@ class Failure(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What was known about one arm when the last snapshot was taken; ``mean`` is None without rewards.
+    """The figures of one arm at the last snapshot; ``mean`` is None without rewards.
 
     Attributes
     ----------
     arm
-        Which arm, from 0.
+        The arm's number, from 0.
     pulls, pending
-        How many rewards it has, and how many pulls of it are in flight.
+        Its number of rewards, and its number of pulls in flight.
     mean, lower, upper
         The average of its rewards, and the bounds that the algorithm compares.
 
@@ -73,25 +73,25 @@ class Recording:
     Attributes
     ----------
     name, created, status
-        The search, when it was created (UTC), and how it stands.
+        The search's name, when it was created (UTC), and its status.
     config
-        What it was created with.
+        The settings that it was created with.
     certificate
-        What it ended with; None before.
+        The certificate at its end; None before.
     arms
         Stored candidates, by arm; see :meth:`candidates`.
     asks
         ``(arm, after)`` of each pull, by its order: planned when ``after`` rewards had been told.
     waits
-        ``(asked, after)``: the algorithm was asked after so many pulls and rewards, and had to wait.
+        ``(asked, after)``: the algorithm was asked after this many pulls and rewards, and had to wait.
     tells
         ``(order, reward)`` in order of arrival.
     failures, snapshot
         Pulls without a reward, and the latest figures of each arm.
     progress, updated
-        What the search last said about itself, and when (seconds since 1970); None before.
+        The latest progress that the search wrote, and when (seconds since 1970); None before.
     pickled
-        Whether it was created to keep its candidates as pickles, which can run any code when loaded.
+        Whether its candidates are stored as pickles, which can run any code when loaded.
 
     Examples
     --------
@@ -116,15 +116,15 @@ class Recording:
 
     @property
     def lost(self) -> set[int]:
-        """Orders of pulls that never came back and count as such; each was told as the worst reward there is."""
+        """Orders of the pulls that never came back and were told as the worst possible reward."""
         if (self.config.get("task") or {}).get("on_lost") != "worst":
             return set()
         return {failure.order for failure in self.failures if failure.action == LOST}
 
     def candidates(self, allow_pickle: bool | None = False) -> list[Any]:
-        """The candidates, by arm. Pickled ones can run any code when loaded: only with ``allow_pickle``.
+        """The candidates, by arm. Pickles are loaded only with ``allow_pickle``: they can run any code.
 
-        With None for it they stay what they are, bytes.
+        With ``allow_pickle=None`` pickles are returned as bytes.
         """
         if allow_pickle is None:
             return [raw if isinstance(raw, bytes) else decode(raw, False) for raw in self.arms]
@@ -134,15 +134,14 @@ class Recording:
 def read(path: str | os.PathLike[str], name: str | None = None, *, log: bool = True) -> Recording:
     """A search as it is on disk now; without a name, the only one in the file.
 
-    Nothing is created, changed or held up, even while the search runs. With ``log=False`` arms, asks and tells are left
-    out, which is quick however long the search.
+    Nothing is created, changed or held up, even while the search runs. ``log=False`` is quick: no arms, asks, tells.
 
     Parameters
     ----------
     path, name
-        The file, and which search in it if there are several.
+        The file, and the name of the search if there are several.
     log
-        Whether arms, asks and tells are read as well.
+        Whether to read arms, asks and tells.
 
     Examples
     --------
@@ -156,7 +155,7 @@ def read(path: str | os.PathLike[str], name: str | None = None, *, log: bool = T
 
 
 def names(path: str | os.PathLike[str]) -> list[str]:
-    """The searches in a file, in the order in which they were created.
+    """The names of the searches in a file, in order of creation.
 
     Parameters
     ----------
@@ -175,12 +174,12 @@ def names(path: str | os.PathLike[str]) -> list[str]:
 
 
 def holds(path: str | os.PathLike[str], name: str | None = None) -> bool:
-    """Whether there is a file with a search of this name, or any if there is no name: one to resume, not to begin.
+    """Whether the file exists and holds a search of this name, or any search if ``name`` is None.
 
     Parameters
     ----------
     path, name
-        The file, which need not exist, and which search in it.
+        The file, which need not exist, and the name of the search.
 
     Examples
     --------
@@ -194,7 +193,7 @@ def holds(path: str | os.PathLike[str], name: str | None = None) -> bool:
 
 
 def listed(connection: sqlite3.Connection) -> list[str]:
-    """The names, through a connection that is there.
+    """The names of the searches, through an open connection.
 
     Examples
     --------
@@ -208,7 +207,7 @@ def listed(connection: sqlite3.Connection) -> list[str]:
 
 
 def find(connection: sqlite3.Connection, path: str, name: str | None) -> tuple[Any, ...]:
-    """The row of the search, or of the only one if there is no name.
+    """The row of the search, or of the only search if ``name`` is None.
 
     Examples
     --------
@@ -226,13 +225,13 @@ def find(connection: sqlite3.Connection, path: str, name: str | None) -> tuple[A
     if name not in known:
         raise lacking(path, name, known)
     row: tuple[Any, ...] | None = connection.execute(schema.SEARCH, (name,)).fetchone()
-    if row is None:  # in the table, and not in its index
-        raise refusal(SOUND, path, "a search that is listed and cannot be found")
+    if row is None:  # in the table but not in its index
+        raise refusal(SOUND, path, "a listed search that cannot be found")
     return row
 
 
 def lacking(path: str, name: str | None, known: Sequence[str]) -> StorageError:
-    """The error that says which searches there are, where one is not among them.
+    """The error for a missing search; it lists the searches in the file.
 
     Examples
     --------
@@ -247,7 +246,7 @@ def lacking(path: str, name: str | None, known: Sequence[str]) -> StorageError:
 
 
 def audited(connection: sqlite3.Connection, path: str, search: int) -> list[int]:
-    """How many arms, asks, waits, tells and failures a search has; an error if one is missing in between.
+    """The numbers of arms, asks, waits, tells and failures of a search; raise if a row is missing.
 
     Examples
     --------
@@ -269,7 +268,7 @@ def audited(connection: sqlite3.Connection, path: str, search: int) -> list[int]
 
 
 def belongs(connection: sqlite3.Connection, path: str) -> None:
-    """Raise unless every row is one of a search that the file lists.
+    """Raise unless every row belongs to a search that the file lists.
 
     Examples
     --------
@@ -287,7 +286,7 @@ def belongs(connection: sqlite3.Connection, path: str) -> None:
 
 
 def parsed(path: str, text: str) -> dict[str, Any]:
-    """The mapping that JSON in the file stands for.
+    """The mapping that a JSON text in the file holds.
 
     Examples
     --------
@@ -299,12 +298,12 @@ def parsed(path: str, text: str) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         raise refusal(SOUND, path, f"{error} in what should be JSON") from error
     if not isinstance(found, dict):
-        raise refusal(SOUND, path, "a value that is no mapping in what should be JSON")
+        raise refusal(SOUND, path, "a JSON value that is not a mapping")
     return found
 
 
 def load(connection: sqlite3.Connection, path: str, name: str | None, log: bool = True) -> Recording:
-    """The recording, through a connection that is there.
+    """The recording, through an open connection.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A new file for searches whose own was lost while they ran."""
+"""A new file for searches whose file was lost while they ran."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 import tempfile
 from collections.abc import Iterator
 
-#: How many names are tried in a folder.
+#: How many names to try in a folder.
 NAMES = 1000
 
 
 def new_names(path: str) -> Iterator[str]:
-    """Names of files that were not there and now are, empty: beside the file, then in the folder for temporary files.
+    """Names of new, empty files: beside the lost file, then in the folder for temporary files.
 
-    Whoever cannot use one takes the next.
+    Each is created when the caller asks for it; a caller that cannot use one asks for the next.
 
     Examples
     --------

@@ -11,11 +11,11 @@ from typing import Any
 APPLICATION = 0x546F7041
 #: ``PRAGMA user_version`` of the tables below.
 VERSION = 1
-#: STRICT tables need it.
+#: The first version of SQLite with STRICT tables.
 OLDEST_SQLITE = (3, 37, 0)
 
-# Keys of the two logs start with the search and then count from 0, so a log is appended to at the end of its B-tree.
-# Tells are keyed by the pull: counting one twice is impossible, and no second index is needed.
+# Keys of the two logs start with the search and then count from 0, so rows are appended at the end of a B-tree. Tells
+# are keyed by the pull: a pull cannot be told twice, and no second index is needed.
 TABLES = f"""
 PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {VERSION};
@@ -66,13 +66,13 @@ POST = (
     "SELECT :search, 1 + coalesce(max(id), -1), :at, :text, 0 FROM messages WHERE search = :search"
 )
 
-#: How far each search is: what a look from outside is compared by. All of it is at an end of a B-tree.
+#: How far each search is, to compare two views of the file. Each value is found at an end of a B-tree.
 FAR = (
     "SELECT id, name, status, (SELECT max(arm) FROM arms WHERE search = id), "
     '(SELECT max("order") FROM asks WHERE search = id), (SELECT max("order") FROM tells WHERE search = id) '
     "FROM searches ORDER BY id"
 )
-#: The same as CREATE, with a number and an end that are there already.
+#: As CREATE, with a given number and certificate.
 RESTORE = "INSERT INTO searches (id, name, created, config, pickled, status, certificate) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 OVERVIEW = (
@@ -93,7 +93,7 @@ LATEST = "SELECT at, data FROM progress WHERE search = ?"
 MESSAGES = "SELECT id, text FROM messages WHERE search = ? AND handled = 0 ORDER BY id"
 HANDLED = "UPDATE messages SET handled = 1 WHERE search = ? AND id = ?"
 
-#: How many rows a log has and how many its last number stands for: they differ if one is missing.
+#: Rows of a log, and its last number plus one: they differ if a row is missing.
 COUNTS = tuple(
     f"SELECT count(*), coalesce(max({number}), -1) + 1 FROM {table} WHERE search = ?"
     for table, number in (
@@ -105,8 +105,7 @@ COUNTS = tuple(
     )
 )
 
-#: By table, whether it has a row of a search that is not listed: looked up in the gaps between those that are, for a
-#: table may have millions of rows.
+#: By table, whether it has a row of an unlisted search; only gaps are looked up, as there may be millions of rows.
 STRAYS = {
     table: (
         "WITH gaps (low, high) AS ("
@@ -119,13 +118,13 @@ STRAYS = {
 LAST_TOLD = 'SELECT coalesce(max("order"), -1) FROM tells WHERE search = ?'
 
 
-#: What is in a file beside its rows.
+#: Tables, indexes, views and triggers of a file.
 CONTENTS = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
 
 
 @lru_cache(maxsize=1)
 def contents() -> tuple[tuple[str, str, str, str | None], ...]:
-    """The tables and indexes of a file, and nothing else: what :data:`CONTENTS` finds in one of ours.
+    """The tables and indexes of our files, as :data:`CONTENTS` lists them.
 
     Examples
     --------
@@ -141,7 +140,7 @@ def contents() -> tuple[tuple[str, str, str, str | None], ...]:
 
 
 def image(*rows: Sequence[Any]) -> bytes:
-    """A whole file with these searches, the rows of ``CREATE``, and nothing told, to be put in place in one step.
+    """The bytes of a new file with these searches, given as rows of ``CREATE``, to be put in place in one step.
 
     Examples
     --------
@@ -155,7 +154,7 @@ def image(*rows: Sequence[Any]) -> bytes:
         content = bytearray(connection.serialize())
     finally:
         connection.close()
-    # Bytes 18 and 19 of a SQLite file say how it is written and read: 2 is the write-ahead log. A database in memory
-    # cannot have one; setting it here spares a later switch that a kill could interrupt.
+    # Bytes 18 and 19 of a SQLite file are its write and read version: 2 is the write-ahead log. A database in memory
+    # cannot have one; setting it here avoids a later switch, which a kill could interrupt.
     content[18:20] = b"\x02\x02"
     return bytes(content)

@@ -25,27 +25,26 @@ from topalpha.validate import choice, real, require
 
 LOGGER = logging.getLogger("topalpha")
 
-#: What must not lose an acknowledged reward, and how SQLite is told so.
+#: What rewards must survive, and SQLite's setting for it.
 DURABLE = {"process": "NORMAL", "power": "FULL"}
 
 
 class Storage:
-    """A file of searches, open for writing by this process alone; if there is none, it is made with its first search.
+    """A file of searches, open for writing by this process alone; the first search creates the file.
 
-    Anything that is not an undamaged file of ours is refused and left as it is. After a write that failed (no room, a
-    lock) everything acknowledged is on disk, nothing of the failed write is, and every further write is refused with
-    the same error. Calls must not overlap, but may come from different threads.
+    A file that is not an undamaged topalpha file is refused and left alone. After a failed write (no room, a lock)
+    everything acknowledged is on disk, nothing of the failed write is, and every further write raises the same error.
+    Calls must not overlap, but may come from different threads.
 
     Parameters
     ----------
     path
-        The file. While it is open there are others next to it: ``-wal``, ``-shm`` and ``-writer``.
+        The file. While it is open, files with the endings ``-wal``, ``-shm`` and ``-writer`` lie next to it.
     durable
-        "process": what was told survives the end of the process, by kill -9 as well. "power": it also survives the end
-        of power, for a wait on the disk at every reward.
+        "process": rewards survive the end of the process, also by kill -9. "power": they also survive a power failure,
+        at the price of waiting for the disk at every reward.
     interval
-        Seconds in which rewards may wait in memory for the next call; 0 means that each is on disk when ``tell``
-        returns.
+        Seconds for which rewards may wait in memory; 0 means that each is on disk when ``tell`` returns.
 
     Examples
     --------
@@ -63,13 +62,13 @@ class Storage:
         self.path = resolve(path)
         self._records: dict[str, Record] = {}
         if size(self.path) > 0:
-            # Before the lock, which leaves a file next to this one: a foreign file shall not even have that.
+            # Before locking, which creates a file: nothing must be created next to a foreign file.
             inspect(self.path)
         if os.path.exists(self.path) and not os.access(self.path, os.W_OK):
             raise refusal(WRITABLE, self.path)
         self._lock = WriterLock(self.path)
         try:
-            #: None until there is a file, which comes with its first search: one without could not be resumed.
+            #: None until the first search creates the file: a file without a search could not be resumed.
             self._writer = None if size(self.path) == 0 else self._connected()
         except BaseException:
             self._lock.release()
@@ -80,11 +79,11 @@ class Storage:
         return Writer(self.path, self._synchronous)
 
     def create(self, name: str, config: Mapping[str, Any], *, pickle: bool = False) -> Record:
-        """A new search; with ``pickle`` its candidates may be any object, and are loaded only where that is allowed."""
+        """A new search. ``pickle`` allows any object as a candidate; loading it later must be allowed explicitly."""
         require(isinstance(name, str) and name != "" and legible(name) == name, "name", "be text", name)
         text = settings("config", config)
         if name in self.names():
-            held = "resume goes on with the search of that name"
+            held = "resume continues the search of that name"
             raise StorageError(f"name must be new in {self.path!r}, got {name!r} ({held})")
         created = datetime.now(UTC).isoformat(timespec="seconds")
         row = (name, created, text, int(bool(pickle)), "running")
@@ -96,7 +95,7 @@ class Storage:
         return self.open(name)
 
     def open(self, name: str | None = None) -> Record:
-        """A search that is there, to go on with; without a name, the only one in the file."""
+        """The search of this name, to continue it; without a name, the only one in the file."""
         if self._writer is None:
             self._lock.check()
             raise lacking(self.path, name, [])
@@ -109,7 +108,7 @@ class Storage:
         return self._records[name]
 
     def names(self) -> list[str]:
-        """The searches in the file, in the order in which they were created."""
+        """The names of the searches in the file, in order of creation."""
         if self._writer is None:
             self._lock.check()
             return []
@@ -119,7 +118,7 @@ class Storage:
             raise explained(self.path, error) from error
 
     def close(self) -> None:
-        """Put on disk what still waits, and let others write; closing twice does no harm."""
+        """Commit everything and release the file; closing twice does no harm."""
         if self._writer is None:
             self._lock.release()
             return
@@ -140,7 +139,7 @@ class Storage:
                 raise record.loss
 
     def _move(self, found: str) -> None:
-        """Go on in a new file: all that is in memory, and the file's other searches if they can still be read."""
+        """Continue in a new file with the open searches, and with the other searches if they can still be read."""
         lost, lock = self._writer, self._lock
         if lost is None:  # there was no file to lose
             return
@@ -175,7 +174,7 @@ class Storage:
         lock.release()
 
     def _others(self, connection: sqlite3.Connection) -> list[Step]:
-        """The searches of the file that are not open, as far as the connection still has them."""
+        """The searches that are not open, as far as the connection can still read them."""
         steps: list[Step] = []
         try:
             for name in listed(connection):
@@ -203,9 +202,9 @@ def post(path: str | os.PathLike[str], name: str | None, text: str) -> None:
     Parameters
     ----------
     path, name
-        The file, and which search in it; None for the only one.
+        The file, and the name of the search in it; None for the only one.
     text
-        The message: ``pause``, ``continue`` and ``stop`` are obeyed, others are not.
+        The message. Searches obey ``pause``, ``continue`` and ``stop``, and ignore anything else.
 
     Examples
     --------
@@ -225,7 +224,7 @@ def post(path: str | os.PathLike[str], name: str | None, text: str) -> None:
         with closing(connect(file, "mode=rw")) as connection:
             unaltered(connection, file)
             search = find(connection, file, name)[0]
-            # In one statement, hence one transaction: two that post at once get two numbers.
+            # One statement is one transaction: two processes that post at once get two numbers.
             connection.execute(schema.POST, {"search": search, "at": time.time(), "text": legible(text)})
     except BROKEN as error:
         raise explained(file, error) from error

@@ -1,4 +1,4 @@
-"""The one connection that writes: whole transactions or nothing, and nothing more after the first that failed."""
+"""The connection that writes: each transaction whole or not at all, and none after a failure."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from topalpha.storage.errors import BROKEN, StorageError, afresh, explained
 from topalpha.storage.files import PATIENCE, connect, size
 from topalpha.storage.guard import PERIOD, Guard
 
-#: Pages of log after which SQLite copies them into the file (about 4 MB).
+#: Log pages after which SQLite copies them into the file (about 4 MB).
 CHECKPOINT_PAGES = 1000
-#: Where readers that overlap without a gap keep the log from starting anew, it is made to once it has this many bytes.
+#: Overlapping readers keep SQLite from restarting the log; above this many bytes the writer forces it.
 LARGEST_LOG = 32 << 20
-#: Transactions between two looks at the length of the log: between them it grows by a few MB.
+#: Transactions between two checks of the log's length: it grows by a few MB between them.
 LOOK_EVERY = 1024
-#: How often the writer tries to cut the log, and milliseconds that it waits for readers each time: SQLite may wait in
-#: vain for readers that come and go, and a fresh attempt sees that they are gone.
+#: How many times the writer tries to cut the log, and the milliseconds that it waits for readers each time. SQLite may
+#: wait in vain for readers that come and go; a new attempt sees that they are gone.
 CUT_ATTEMPTS, CUT_PATIENCE = 4, 50
 
 #: A statement and the rows to run it on.
@@ -28,7 +28,7 @@ Step = tuple[str, Iterable[Sequence[Any]]]
 
 
 class Writer:
-    """A connection to a file that is known to be sound, and to be ours alone to write.
+    """A connection to a sound file that only this process writes.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Writer:
             self.connection.execute(f"PRAGMA synchronous = {synchronous}")
             self.connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
             self.connection.execute(f"PRAGMA journal_size_limit = {LARGEST_LOG}")
-            # A file that cannot be written says so here and not after the first reward.
+            # A file that cannot be written is reported here, not after the first reward.
             self.connection.execute("BEGIN IMMEDIATE")
             self.connection.execute("DELETE FROM searches WHERE 0")
             self.connection.execute("ROLLBACK")
@@ -69,12 +69,12 @@ class Writer:
 
     @property
     def is_ours(self) -> bool:
-        """Whether this is the process that opened the file, not a forked copy of it."""
+        """Whether this process opened the file; False in a forked child."""
         return self._process == os.getpid()
 
     @property
     def is_open(self) -> bool:
-        """Whether this process has it open."""
+        """Whether this process has the file open."""
         return self.is_ours and not self._closed
 
     def check(self) -> None:
@@ -85,14 +85,14 @@ class Writer:
             raise StorageError(f"storage must be used by the process that opened it, got process {os.getpid()}")
 
     def look(self, now: bool = False) -> str | None:
-        """What is wrong with the file, seen from outside; looked for once a second, or ``now``."""
+        """A description of damage to the file, or None; checked once a second, or ``now``."""
         if not now and time.monotonic() < self.guard.due:
             return None
         self.guard.due = time.monotonic() + PERIOD
         return self.guard.finding(self.connection) if self.is_open and self.failure is None else None
 
     def write(self, steps: Sequence[Step], waiting: Iterable[list[Any]] = ()) -> None:
-        """Run all steps in one transaction, on disk when this returns; then empty the lists they came from."""
+        """Run all steps in one transaction, on disk when this returns; then empty the ``waiting`` lists."""
         self.check()
         connection = self.connection
         changes = connection.total_changes
@@ -118,14 +118,14 @@ class Writer:
             self._cut()
 
     def fetch(self, statement: str, search: int) -> list[Any]:
-        """All rows that a query finds for a search."""
+        """All rows of a query for a search."""
         try:
             return self.connection.execute(statement, (search,)).fetchall()
         except BROKEN as error:
             raise explained(self.path, error) from error
 
     def close(self) -> None:
-        """Close the connection; the last one to do so folds the log into the file."""
+        """Close the connection; the last connection to close copies the log into the file."""
         if self.is_ours:
             self._closed = True
             self.connection.close()
@@ -133,23 +133,23 @@ class Writer:
             self.failure = self.failure or explained(self.path, closed)
 
     def retire(self) -> None:
-        """Close the connection to a file that is lost; one that was only moved is whole after that."""
-        # SQLite does not fold the log into a file that was moved unless it is told to.
+        """Close the connection to a lost file; a file that was only moved is then complete."""
+        # SQLite copies the log into a moved file only on request.
         with suppress(sqlite3.Error):
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.close()
         self.guard.clear()
 
     def _undo(self) -> None:
-        # Should this fail too, the first error says more, and SQLite rolls back when the file is next opened.
+        # If this fails too, the first error says more, and SQLite rolls back when the file is next opened.
         with suppress(sqlite3.Error):
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
 
     def _cut(self) -> None:
-        """Start the log anew, waiting a moment for readers; if one reads on, try again when it is twice as long.
+        """Restart the log, waiting a moment for readers; if one reads on, try again when the log is twice as long.
 
-        If copying fails, what was written is still safe in the log, and the next write says why if it must.
+        If copying fails, everything is still safe in the log, and the next write reports a lasting problem.
         """
         with suppress(sqlite3.Error):
             self.connection.execute(f"PRAGMA busy_timeout = {CUT_PATIENCE}")

@@ -1,8 +1,7 @@
-"""Conformance checks for authors of algorithms and reward families; each raises ``AssertionError`` with what differs.
+"""Conformance checks for authors of algorithms and reward families; each raises ``AssertionError`` on a difference.
 
-An algorithm is written once and run by two drivers, so every way to run it must agree bit for bit: interpreted plainly,
-through :class:`topalpha.Search`, replayed from its record, compiled, compiled in slices, and with its scratch memory
-replaced by a fresh one at any moment.
+An algorithm is written once and run by two drivers, so every way to run it must agree bit for bit: interpreted, through
+:class:`topalpha.Search`, replayed, compiled, compiled in slices, and with its scratch memory replaced at any moment.
 """
 
 from topalpha.testing.algorithms import check_algorithm, check_design, check_parameters

@@ -1,4 +1,4 @@
-"""Checks of an algorithm: of its parameters, of its design, and of every way to run it."""
+"""Checks of an algorithm: its parameters, its design, and every way to run it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from topalpha.testing.ensure import ensure
 
 
 def check_parameters(parameters: Any, path: str = "") -> None:
-    """Raise unless this is a NamedTuple of at least one field, each a scalar or again such a tuple.
+    """Raise unless this is a NamedTuple with at least one field, each a scalar or again such a tuple.
 
     Parameters
     ----------
     parameters
-        A reward family, an algorithm, or whatever else is handed to compiled code.
+        A reward family, an algorithm, or another argument of compiled code.
     path
-        What it is called in the refusal; its class unless given.
+        Its name in the error; by default its class.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def check_parameters(parameters: Any, path: str = "") -> None:
     """
     name = path or type(parameters).__name__
     ensure(isinstance(parameters, tuple) and hasattr(parameters, "_fields"), f"{name} must be a NamedTuple")
-    ensure(len(parameters) > 0, f"{name} must have at least one field: an empty tuple is no compiled argument")
+    ensure(len(parameters) > 0, f"{name} must have at least one field: compiled code takes no empty tuple")
     for field, value in zip(parameters._fields, parameters, strict=True):
         if isinstance(value, tuple):
             check_parameters(value, f"{name}.{field}")
@@ -42,19 +42,19 @@ def check_parameters(parameters: Any, path: str = "") -> None:
 
 
 def check_design(design: Callable[..., Algorithm], family: RewardFamily | None = None, **options: Any) -> None:
-    """Raise unless ``design(alpha, epsilon, delta, family)`` refuses bad targets with one clear ``ValueError``.
+    """Raise unless ``design(alpha, epsilon, delta, family)`` refuses bad targets with a clear ``ValueError``.
 
-    Whole numbers where reals are meant must give the very same types: compiled code tells them apart. ``options`` are
-    those that the design cannot do without, a budget for example.
+    Whole numbers in place of reals must give the same types, because compiled code distinguishes them. ``options`` are
+    options that the design requires, for example a budget.
 
     Parameters
     ----------
     design
-        What is registered as an algorithm's ``design``.
+        The registered ``design`` of an algorithm.
     family
-        Handed on to it.
+        An argument of ``design``.
     **options
-        Handed on to it.
+        Arguments of ``design``.
 
     Examples
     --------
@@ -91,16 +91,16 @@ def _leaves(parameters: Any) -> Iterable[Any]:
 def check_algorithm(
     algorithm: Algorithm, reservoir: Reservoir, seed: int = 0, run: int = 0, most: int = 200_000
 ) -> Outcome:
-    """Run an algorithm in every way there is and raise unless all agree bit for bit; return what they agree on.
+    """Run an algorithm in every possible way, raise unless all agree bit for bit, and return the common outcome.
 
     Parameters
     ----------
     algorithm, reservoir
-        What ``design`` returned, and where arms come from.
+        The result of ``design``, and the law of the arms' means.
     seed, run
-        The seed of a study, and which of its runs.
+        The seed of a study, and the number of the run in it.
     most
-        So many pulls are enough for a run.
+        The most pulls of a run.
 
     Examples
     --------

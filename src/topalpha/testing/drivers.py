@@ -1,4 +1,4 @@
-"""The ways to run an algorithm, and what a run leaves behind, to be compared to the last bit."""
+"""The ways to run an algorithm, and the outcome of a run, to be compared to the last bit."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Step(NamedTuple):
     Attributes
     ----------
     arm
-        Which arm, from 0.
+        The arm's number, from 0.
     reward
-        What it gave.
+        Its reward.
 
     Examples
     --------
@@ -37,18 +37,18 @@ class Step(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """All that a run leaves behind and that decisions depend on, as plain numbers.
+    """Everything in a run that decisions depend on, as plain numbers.
 
     Attributes
     ----------
     t, arms
-        How many rewards were told, and how many arms were drawn.
+        The number of rewards told, and of arms drawn.
     pulls, stats
-        The rewards of each arm, and the columns that the algorithm keeps about them.
+        The number of rewards of each arm, and the algorithm's columns about them.
     state
-        What the algorithm keeps about the run.
+        The algorithm's numbers about the run.
     arm
-        The arm that it recommends.
+        The recommended arm.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def outcome(history: History, arm: int) -> Outcome:
     Parameters
     ----------
     history, arm
-        What was observed, and the arm that is recommended.
+        The observed history, and the recommended arm.
 
     Examples
     --------
@@ -89,14 +89,14 @@ def outcome(history: History, arm: int) -> Outcome:
 
 
 def check_same(one: Outcome, other: Outcome, what: str) -> None:
-    """Raise unless two outcomes agree to the last bit; ``what`` names the two ways to run.
+    """Raise unless two outcomes agree to the last bit.
 
     Parameters
     ----------
     one, other
-        What came out of the two.
+        The outcomes.
     what
-        What they are called in the refusal.
+        The names of the two ways to run, for the error.
 
     Examples
     --------
@@ -123,19 +123,19 @@ def _check_bits(these: Sequence[float], those: Sequence[float], where: str) -> N
 def interpreted(
     algorithm: Algorithm, reservoir: Reservoir, seed: int = 0, run: int = 0, most: int = 200_000
 ) -> tuple[Outcome, list[Step]]:
-    """Interpret one run in the plainest way, checking each plan on the way; the same run as number ``run`` of a study.
+    """Interpret one run in the plainest way, checking each plan; it equals run number ``run`` of a study.
 
-    Raises ``AssertionError`` where a plan writes past its batch, names an arm that is neither seen nor the next fresh
-    one, changes what was observed, or has not stopped after ``most`` pulls.
+    Raises ``AssertionError`` if a plan writes past its batch, names an arm that is neither seen nor the next new one,
+    or changes observed values, or if the run has not stopped after ``most`` pulls.
 
     Parameters
     ----------
     algorithm, reservoir
-        What ``design`` returned, and where arms come from.
+        The result of ``design``, and the law of the arms' means.
     seed, run
-        The seed of a study, and which of its runs.
+        The seed of a study, and the number of the run in it.
     most
-        So many pulls are enough for a run.
+        The most pulls of a run.
 
     Examples
     --------
@@ -187,20 +187,20 @@ def _check_plan(count: int, batch: list[int], width: int, seen: int) -> None:
     for arm in batch[:count]:
         ensure(0 <= arm <= seen, f"plan must name arms from 0 to the number seen, {seen}, got {batch[:count]}")
         seen = max(seen, arm + 1)
-    ensure(min(batch[width : width + count], default=1) >= 1, f"plan must ask for one pull of an arm at least: {batch}")
+    ensure(min(batch[width : width + count], default=1) >= 1, f"plan must ask for at least one pull of an arm: {batch}")
 
 
 def searched(
     algorithm: Algorithm, reservoir: Reservoir, seed: int = 0, run: int = 0, forget: float = 0.0
 ) -> tuple[Outcome, list[Step]]:
-    """The same run through :class:`topalpha.Search`, forgetting its memory with probability ``forget`` at each pull.
+    """The same run through :class:`topalpha.Search`, dropping its memory with probability ``forget`` at each pull.
 
     Parameters
     ----------
     algorithm, reservoir
-        What ``design`` returned, and where arms come from.
+        The result of ``design``, and the law of the arms' means.
     seed, run
-        The seed of a study, and which of its runs.
+        The seed of a study, and the number of the run in it.
     forget
         The probability with which memory is dropped at each pull.
 
@@ -230,11 +230,11 @@ def replayed(algorithm: Algorithm, record: Sequence[Step], seed: int = 0, run: i
     Parameters
     ----------
     algorithm
-        What ``design`` returned.
+        The result of ``design``.
     record
-        What another run did, pull by pull.
+        The pulls of another run.
     seed, run
-        Those of that run.
+        The seed and number of that run.
 
     Examples
     --------
@@ -251,12 +251,12 @@ def replayed(algorithm: Algorithm, record: Sequence[Step], seed: int = 0, run: i
         asked: list[Pull] = [pull]
         asked.extend(search.ask_many(search.planned))
         for offset in reversed(range(len(asked))):
-            ensure(position + offset < len(record), "a replay must stop where its record ends")
+            ensure(position + offset < len(record), "a replay must stop at the end of its record")
             step = record[position + offset]
             ensure(asked[offset].arm == step.arm, "a replay must ask for the recorded arms")
             search.tell(asked[offset], step.reward)
         position += len(asked)
-    ensure(position == len(record), "a replay must use all of its record")
+    ensure(position == len(record), "a replay must use its whole record")
     return outcome(search.history, search.result.arm)
 
 
@@ -268,16 +268,16 @@ def compiled(
     slices: int | None = None,
     forget: float = 0.0,
 ) -> Outcome:
-    """The same run compiled: at one go, or in random slices of 1 to ``slices`` pulls, forgetting between some.
+    """The same run compiled: at once, or in random slices of 1 to ``slices`` pulls, dropping memory between some.
 
     Parameters
     ----------
     algorithm, reservoir
-        What ``design`` returned, and where arms come from.
+        The result of ``design``, and the law of the arms' means.
     seed, run
-        The seed of a study, and which of its runs.
+        The seed of a study, and the number of the run in it.
     slices
-        How many pulls a slice has at most; all in one unless given.
+        The most pulls of a slice; by default there is one slice.
     forget
         The probability with which memory is dropped after a slice.
 

@@ -1,10 +1,10 @@
-"""What every check here rests on."""
+"""The assertion behind every check."""
 
 from __future__ import annotations
 
 
 def ensure(holds: bool, text: str) -> None:
-    """An assertion that stays when Python runs optimised.
+    """Raise ``AssertionError`` unless ``holds``, also in optimised Python.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Checks of a reward family: that its methods fit together."""
+"""Checks of a reward family: whether its methods fit together."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def check_family(family: RewardFamily, means: Sequence[float], seed: int = 0, dr
     Parameters
     ----------
     family
-        With the parameters to check it at.
+        The family, with parameters.
     means
-        At which it is checked.
+        The means to check it at.
     seed, draws
-        Of the rewards that are drawn at each mean, and how many they are.
+        The seed and the number of rewards drawn at each mean.
 
     Examples
     --------

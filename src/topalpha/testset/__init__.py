@@ -1,4 +1,4 @@
-"""Choice of a prompt or a model on a finite pass/fail test set, and what recorded scores say about such choices.
+"""Choice of a prompt or a model on a finite pass/fail test set, and an audit of such choices on recorded scores.
 
 >>> from topalpha.testset import select
 >>> select([2, 3, 6], range(1, 13), lambda divisor, number: number % divisor == 0, epsilon=0.1).candidate

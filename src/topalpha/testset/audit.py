@@ -1,4 +1,4 @@
-"""The coverage audit on a person's own data: how often choices are wrong, and what they cost."""
+"""The coverage audit on the user's own data: how often choices are wrong, and their cost."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _EACH, _QUARTER = 50, 4
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """What one rule did in all runs.
+    """The results of one rule in all runs.
 
     Attributes
     ----------
     rule, candidates
-        The rule, and how many candidates it tries.
+        The rule, and the number of candidates that it tries.
     costs, scores
-        Run by run: evaluations, and the true score of the candidate chosen.
+        By run: evaluations, and the true score of the chosen candidate.
     threshold, delta
-        A score below the first is an error; errors are held against a probability of delta.
+        A score below the threshold is an error; errors are tested against a probability of delta.
     full
-        What it costs to evaluate as many candidates on all examples.
+        The cost of evaluating as many candidates on all examples.
 
     Examples
     --------
@@ -54,12 +54,12 @@ class Record:
 
     @property
     def errors(self) -> Count:
-        """In how many runs the candidate chosen is more than epsilon below the top."""
+        """The runs whose chosen candidate is more than epsilon below the top."""
         return Count(int(np.sum(self.scores < self.threshold)), len(self.scores))
 
     @property
     def share(self) -> float:
-        """The mean cost as a share of full evaluation."""
+        """The mean cost as a fraction of full evaluation."""
         return float(self.costs.mean()) / self.full
 
     @property
@@ -69,16 +69,16 @@ class Record:
 
     @property
     def compatible(self) -> bool:
-        """Whether that is more than :data:`topalpha.research.audit.FALSE_ALARM`."""
+        """Whether the p-value is above :data:`topalpha.research.audit.FALSE_ALARM`."""
         return self.p_value > FALSE_ALARM
 
     @property
     def verdict(self) -> str:
-        """In words."""
+        """The verdict in words."""
         return "compatible" if self.compatible else "NOT compatible"
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """A dictionary for JSON."""
         return {
             "rule": self.rule,
             "candidates": self.candidates,
@@ -100,20 +100,20 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """Many choices on one table: those of ``select``, and of rules of thumb beside them.
+    """Many choices on one table, by ``select`` and by rules of thumb.
 
     Attributes
     ----------
     candidates, examples
         The size of the table.
     endless
-        Whether candidates were drawn from the table as from a pool without end; otherwise it was the list of them.
+        Whether candidates were drawn with replacement, as from an endless pool; otherwise the table was the list.
     alpha, epsilon, delta
         The target.
     top, best
-        Where the top alpha begin, and the best score there is.
+        The score where the top alpha begins, and the best score.
     select, thumbs
-        What select did, and what the rules of thumb did.
+        The results of select, and of the rules of thumb.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class Audit:
         return self.select.compatible and int(self.select.costs.max()) <= self.select.full
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """A dictionary for JSON."""
         return {
             "passed": self.passed,
             "candidates": self.candidates,
@@ -175,27 +175,26 @@ def audit(
     workers: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Audit:
-    """Replay the choice many times, in random orders, and count how often it is wrong.
+    """Replay the choice many times, in random orders, and count errors.
 
     Parameters
     ----------
     table
-        Recorded scores: of all candidates on all examples, so that the truth is known.
+        Recorded scores of all candidates on all examples, so that the truth is known.
     alpha, epsilon, delta, algorithm, options
         As for :func:`topalpha.select`.
     runs, seed
-        How many replays, and what they come from.
+        The number of replays, and their seed.
     endless
-        Whether candidates are drawn from the table again and again, as from a pool without end; otherwise the table is
-        the list of candidates.
+        Whether candidates are drawn with replacement, as from an endless pool; otherwise the table is the list.
     workers, progress
-        Threads, all cores unless given; and what is called with 1 after each replay.
+        The number of threads, by default one per core; and a function called with 1 after each replay.
 
     Returns
     -------
     Audit
         Errors with their exact interval, the verdict against delta, costs against full evaluation, and the same for two
-        rules of thumb: a fixed number of examples for every candidate; and a race that drops whoever looks
+        rules of thumb: a fixed number of examples per candidate, and a race that drops candidates that look
         significantly worse, by ordinary 95% intervals.
 
     Examples

@@ -1,6 +1,6 @@
-"""Rules of thumb for the same choice, without a proof: what a coverage audit is to be held against.
+"""Rules of thumb for the same choice, without a proof, as a comparison for the coverage audit.
 
-All candidates go through the examples in the same random order, as they do when people try them by hand.
+All candidates go through the examples in the same random order, as when people try them by hand.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from topalpha.randomness import run_seed
 
-#: The level of ordinary intervals, as a quantile of the normal law, and how often a race is looked at.
+#: The quantile of the normal law for 95% intervals, and the number of examples between two looks of a race.
 NORMAL_95, LOOK = 1.959963984540054, 10
 
-#: From outcomes, a row for each candidate in the order in which examples are tried: the row chosen, and the cost.
+#: Takes outcomes (a row per candidate, examples in the order of evaluation); returns the chosen row and the cost.
 Rule = Callable[[NDArray[np.bool_], Generator], tuple[int, int]]
 
 
 def fixed(each: int) -> Rule:
-    """Try every candidate on the same number of examples, and take the best; of equals any.
+    """Try every candidate on the same number of examples, and take the best; ties are broken at random.
 
     Examples
     --------
@@ -38,10 +38,10 @@ def fixed(each: int) -> Rule:
 
 
 def race(outcomes: NDArray[np.bool_], rng: Generator) -> tuple[int, int]:
-    """Look every ten examples, and drop whoever is significantly worse than the leader, until one is left.
+    """Look every ten examples, and drop candidates that are significantly worse than the leader, until one is left.
 
-    "Significantly" by the ordinary 95% interval for a difference of two shares, as if this were the only look and the
-    only comparison. If several are left at the end of the test set, the best of them.
+    "Significantly" is by the ordinary 95% interval for a difference of two shares, as if there were only one look and
+    one comparison. If several are left at the end of the test set, the best of them wins.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def race(outcomes: NDArray[np.bool_], rng: Generator) -> tuple[int, int]:
         if tried == items:
             break
         leader = passes.argmax()
-        shares = (passes + 1.0) / (tried + 2.0)  # never 0 or 1: those would have intervals of no width
+        shares = (passes + 1.0) / (tried + 2.0)  # never 0 or 1, whose intervals have no width
         noise = shares * (1.0 - shares)
         worse = (passes[leader] - passes) / tried > NORMAL_95 * np.sqrt((noise + noise[leader]) / tried)
         left, passes = left[~worse], passes[~worse]
@@ -72,7 +72,7 @@ def _best(passes: NDArray[np.int64], rng: Generator) -> int:
 
 
 def enough(alpha: float, delta: float) -> int:
-    """How many random candidates contain one of the top alpha with probability 1 - delta: the rule of 60.
+    """The number of random candidates that contain one of the top alpha with probability 1 - delta: the rule of 60.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Thumb(NamedTuple):
     seed: int
 
     def many(self, runs: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The costs of so many choices, and the scores of the candidates chosen."""
+        """The costs of ``runs`` choices, and the scores of the chosen candidates."""
         size, items = self.matrix.shape
         costs, scores, means = np.zeros(runs, dtype=np.int64), np.zeros(runs), self.matrix.mean(axis=1)
         for index in range(runs):

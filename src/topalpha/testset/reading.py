@@ -1,4 +1,4 @@
-"""Recorded scores as people keep them: CSV or JSON, a row for each candidate or a row for each evaluation."""
+"""Recorded scores in a file: CSV or JSON, a row per candidate or a row per evaluation."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 
 from topalpha.validate import require
 
-#: One evaluation: the candidate's name, the example's, and what is recorded of it.
+#: One evaluation: the name of the candidate, the name of the example, and the recorded score.
 Entry = tuple[str, str, Any]
 
-#: The columns of a file with a row for each evaluation.
+#: The columns of a file with a row per evaluation.
 LONG = ("candidate", "example", "score")
 
 _PASS, _FAIL = ("1", "true", "pass"), ("0", "false", "fail")
@@ -26,7 +26,7 @@ def read_entries(path: str | os.PathLike[str]) -> list[Entry]:
     """Every evaluation in a file, by the ending of its name: .csv or .json."""
     file = Path(path)
     ending = file.suffix.lower()
-    require(ending in (".csv", ".json"), "the file of scores", "have a name that ends in .csv or .json", str(path))
+    require(ending in (".csv", ".json"), "the file of scores", "end in .csv or .json", str(path))
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -36,10 +36,10 @@ def read_entries(path: str | os.PathLike[str]) -> list[Entry]:
 
 
 def from_csv(text: str) -> list[Entry]:
-    r"""Every evaluation in a table of text.
+    r"""Every evaluation in CSV text.
 
-    With the columns candidate, example and score (and others, which are not read) a row is one evaluation. Otherwise
-    a row is a candidate, its first cell the name, and the header names the examples.
+    With the columns candidate, example and score (others are ignored) a row is one evaluation. Otherwise a row is a
+    candidate, named in its first cell, and the header names the examples.
 
     Examples
     --------
@@ -52,24 +52,24 @@ def from_csv(text: str) -> list[Entry]:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
     except csv.Error as error:
         raise ValueError(f"scores must be a table of comma-separated values, got {error}") from None
-    require(len(rows) > 1, "scores", "have a header and a row for each candidate", len(rows))
+    require(len(rows) > 1, "scores", "have a header and a row per candidate", len(rows))
     header = [cell.strip() for cell in rows[0]]
     for number, row in enumerate(rows[1:], 2):
         require(len(row) == len(header), f"row {number} of the scores", f"have {len(header)} cells", len(row))
     if set(LONG) <= set(header):
         places = [header.index(name) for name in LONG]
         return [(row[places[0]].strip(), row[places[1]].strip(), row[places[2]]) for row in rows[1:]]
-    require(len(header) > 1, "the header of the scores", "name an example at least", header)
+    require(len(header) > 1, "the header of the scores", "name at least one example", header)
     _once("example", header[1:])
     _once("candidate", (row[0].strip() for row in rows[1:]))
     return [(row[0].strip(), name, cell) for row in rows[1:] for name, cell in zip(header[1:], row[1:], strict=True)]
 
 
 def from_json(text: str) -> list[Entry]:
-    """Every evaluation in a text of JSON.
+    """Every evaluation in JSON text.
 
-    A list of objects with candidate, example and score; or an object that gives for each candidate an object of scores
-    by example, or a list of scores, whose examples are then called 1, 2, ...
+    A list of objects with candidate, example and score; or an object that maps each candidate to an object of scores
+    by example, or to a list of scores, whose examples are then called 1, 2, ...
 
     Examples
     --------
@@ -82,8 +82,8 @@ def from_json(text: str) -> list[Entry]:
     """
     try:
         data = json.loads(text, object_pairs_hook=_pairs)
-    except (ValueError, RecursionError) as error:  # no JSON, a number too long for Python, brackets too deep
-        raise ValueError(f"scores must be JSON, got a text that is not ({error})") from None
+    except (ValueError, RecursionError) as error:  # not JSON, a number too long, or nested too deeply
+        raise ValueError(f"scores must be JSON, got other text ({error})") from None
     if isinstance(data, list):
         return [_record(one) for one in data]
     require(isinstance(data, Mapping), "scores", "be an object or a list of objects", data)
@@ -91,7 +91,7 @@ def from_json(text: str) -> list[Entry]:
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; of two entries of one name the parser would silently drop one."""
+    """An object; raise on a repeated name, because the parser would silently drop one entry."""
     _once("name", (name for name, _ in pairs))
     return dict(pairs)
 
@@ -110,15 +110,14 @@ def _row(name: str, row: Any) -> Iterator[Entry]:
 
 
 def _once(what: str, names: Iterable[str]) -> None:
-    """Raise unless no name comes twice."""
     seen: set[str] = set()
     for name in names:
-        require(name not in seen, f"each {what}", "have a name of its own", name)
+        require(name not in seen, f"each {what}", "be unique", name)
         seen.add(name)
 
 
 def passed(entry: Entry) -> bool:
-    """Whether this evaluation passed; an error for what says neither, nothing at all included.
+    """Whether this evaluation passed; raise if the score says neither, or is empty.
 
     Examples
     --------

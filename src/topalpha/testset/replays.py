@@ -1,4 +1,4 @@
-"""Choices on a recorded table, replayed by the compiled engine: a run is what ``select`` does with the same seed."""
+"""Choices on a recorded table, replayed by the compiled engine: a run equals ``select`` with the same seed."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from topalpha.testset.selecting import chosen_algorithm, target_alpha
 from topalpha.testset.table import ScoreTable
 from topalpha.validate import MOST_RUNS, MOST_WORKERS, require, seed_number, whole
 
-#: Replays hold the outcomes of all candidates that a choice may draw.
+#: The most candidates of a choice; replays hold the outcomes of all of them.
 MOST_CANDIDATES = 100_000
 
 
 class Tapes(NamedTuple):
-    """Recorded outcomes in the place of a simulated reward: each arm's, in its own order, one after another.
+    """Recorded outcomes in place of simulated rewards: those of each arm, in its own order.
 
     The engine's "mean" of an arm is its number here.
 
@@ -49,18 +49,18 @@ class Tapes(NamedTuple):
 
 
 def replay_seed(seed: int, index: int) -> int:
-    """The seed of replay number ``index``: ``table.select(seed=...)`` with it makes the same choice.
+    """The seed of replay ``index``: ``table.select(seed=...)`` with it makes the same choice.
 
     Examples
     --------
     >>> replay_seed(0, 1) != replay_seed(0, 2)
     True
     """
-    return int(run_seed(seed, index).generate_state(1, np.uint64)[0] >> np.uint64(11))  # 53 bits: whole as a double
+    return int(run_seed(seed, index).generate_state(1, np.uint64)[0] >> np.uint64(11))  # 53 bits: exact as a double
 
 
 class Replays(NamedTuple):
-    """What all replays share; run ``index`` is ``table.select`` with the seed :func:`replay_seed` gives.
+    """Settings of all replays; run ``index`` is ``table.select`` with the seed of :func:`replay_seed`.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Replays(NamedTuple):
     seed: int
 
     def run(self, index: int, cancelled: threading.Event | None = None) -> Outcome:
-        """One choice: what it cost, and the score of the candidate chosen."""
+        """One choice: its cost, and the score of the chosen candidate."""
         from topalpha.engine import STOPPED
 
         matrix = self.table.matrix
@@ -99,7 +99,7 @@ class Replays(NamedTuple):
     def many(
         self, runs: int, workers: int | None = None, progress: Callable[[int], None] | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The costs of so many replays, and the scores of the candidates chosen."""
+        """The costs of ``runs`` replays, and the scores of the chosen candidates."""
         costs, scores = np.zeros(whole("runs", runs, most=MOST_RUNS), dtype=np.int64), np.zeros(runs)
 
         def keep(index: int, outcome: Outcome) -> None:

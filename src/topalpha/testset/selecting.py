@@ -16,19 +16,19 @@ from topalpha.storage import holds, read
 from topalpha.testset.selection import Selection, selection_of
 from topalpha.validate import choice, file_name, flag, has_length, require
 
-#: Algorithms that know test sets and say beforehand how many candidates they draw. The first is used where none is
-#: named: it costs no more on a test set, draws fewer candidates, and a slow remote call holds up no other candidate.
+#: Algorithms for test sets whose number of candidates is known beforehand. The first is the default: it costs no more
+#: on a test set, draws fewer candidates, and a slow remote call does not hold up other candidates.
 ALGORITHMS = ("cc-lucb", "joint-lucb")
-#: The top fraction where none is given and a function draws candidates; of a list it is the best one.
+#: The default top fraction if a function draws candidates; for a list it is the best one.
 ALPHA = 0.05
-#: How many coroutines are awaited at once unless ``width`` says.
+#: How many coroutines are awaited at once by default.
 WIDTH = 8
 
 _WORDS = ("candidates", "evaluate", "examples")
 
 
 def target_alpha(alpha: float | None, pool: int) -> float:
-    """The alpha that stands for what was left out: the best of a list, the top twentieth of an endless pool.
+    """The given alpha, or its default: the best of a list, the top twentieth of an endless pool.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def target_alpha(alpha: float | None, pool: int) -> float:
 
 
 def chosen_algorithm(name: str | None) -> str:
-    """The algorithm of this name, if it is one that choices are made with.
+    """The name of the algorithm, or of the default; raise unless it can make choices.
 
     Examples
     --------
@@ -73,52 +73,51 @@ def select(
     interval: float = 0.0,
     **running: Any,
 ) -> Selection:
-    """Choose a candidate by pass or fail on a test set, from as few evaluations as will prove the choice.
+    """Choose a candidate by pass or fail on a test set, with only as many evaluations as the proof needs.
 
-    Every candidate goes through the examples in a random order of its own, none sees an example twice, and candidates
-    that fall behind are left alone. So it never costs more than to evaluate every candidate that was drawn on every
-    example. The claim is about the scores on these examples.
+    Every candidate goes through the examples in its own random order, none sees an example twice, and candidates that
+    fall behind are left alone. So a choice never costs more than evaluating every drawn candidate on every example.
+    The claim is about the scores on these examples.
 
     Parameters
     ----------
     candidates
-        A list of candidates, and then the claim is about that list; or a function, ``draw(rng)`` or ``draw()``, that
-        returns a fresh one, and then it is about the law that this draws from.
+        A list of candidates; the claim is then about that list. Or a function, ``draw(rng)`` or ``draw()``, that
+        returns a new candidate; the claim is then about the law that it draws from.
     examples
         The test set: a list of anything.
     evaluate
-        ``evaluate(candidate, example)`` says whether the candidate passes: True or False, 1 or 0. The same pair must
-        give the same answer whenever it is tried. A coroutine function is awaited, ``width`` calls at a time.
+        ``evaluate(candidate, example)`` returns whether the candidate passes: True or False, 1 or 0. The same pair must
+        always give the same answer. A coroutine function is awaited, ``width`` calls at a time.
     alpha
-        The top fraction to aim at; unless given, the best of a list, and the top 0.05 of what a function draws.
+        The top fraction to aim at; by default the best of a list, or the top 0.05 of the law of a function.
     epsilon
-        By how much the chosen candidate's score may fall short of that.
+        How far the chosen candidate's score may be below that.
     delta
-        The probability with which the claim may be wrong.
+        The allowed probability of a wrong claim.
     algorithm, options
-        Which algorithm, cc-lucb unless given, or joint-lucb; and its options.
+        The algorithm, cc-lucb (the default) or joint-lucb, and its options.
     seed
-        Of all random choices: the same seed gives the same choice, one evaluation at a time.
+        Seed of all random choices: the same seed gives the same choice, one evaluation at a time.
     about
-        In words, which law or list the candidates come from, for the certificate.
+        The law or list that the candidates come from, in words, for the certificate.
     on_error
-        What is done about an evaluation that raises, times out or gives no number: ``raise``; ``retry``, the same
-        again; or count it as failed, ``worst``.
+        What happens to an evaluation that raises, times out or returns no number. ``raise``: the error is raised.
+        ``retry``: it runs again. ``worst``: it counts as failed.
     on_lost
-        What is done about an evaluation that was begun and never answers: ``again``; or count it as passed in the
-        candidate's upper bound and as failed in its lower bound, ``worst``.
+        What happens to an evaluation that began and never answers. ``again``: it runs again. ``worst``: it counts as
+        passed in the candidate's upper bound and as failed in its lower bound.
     storage, name, pickle, durable, interval
-        A file that keeps everything; see :func:`topalpha.search`.
+        A file that records the search; see :func:`topalpha.search`.
     resume
-        Go on with what the file holds under this name, if it does; refused where candidates of a list, examples or
-        target are others.
+        Continue the choice of this name in the file, if any; refused if candidates, examples or target differ.
     **running
         How it runs: executor, workers, width, budget, timeout, progress; see :class:`topalpha.running.Running`.
 
     Returns
     -------
     Selection
-        The candidate, its certificate, every candidate's score with an interval, and what was spent.
+        The candidate, its certificate, every candidate's score with an interval, and the number of evaluations.
 
     Examples
     --------
@@ -146,7 +145,7 @@ def select(
         on_lost=on_lost,
     )
     if calls.asynchronous:
-        require(not _looping(), "evaluate", "be a plain function inside an event loop: there, await aselect", evaluate)
+        require(not _looping(), "evaluate", "be a plain function inside an event loop; await aselect there", evaluate)
     with _session(task, calls, storage, name, resume, pickle, durable, interval) as session:
         if calls.asynchronous:
             return asyncio.run(_awaited(session, calls, how))
@@ -166,7 +165,7 @@ async def aselect(
     interval: float = 0.0,
     **settings: Any,
 ) -> Selection:
-    """The same as :func:`select`, inside an event loop; ``width`` evaluations are awaited at once, 8 unless given.
+    """As :func:`select`, inside an event loop; ``width`` evaluations are awaited at once, 8 by default.
 
     Parameters
     ----------
@@ -175,13 +174,13 @@ async def aselect(
     examples
         The test set: a list of anything.
     evaluate
-        ``evaluate(candidate, example)`` says whether the candidate passes; a coroutine function is awaited.
+        ``evaluate(candidate, example)`` returns whether the candidate passes; a coroutine function is awaited.
     storage, name, pickle, durable, interval
-        A file that keeps everything; see :func:`topalpha.search`.
+        A file that records the search; see :func:`topalpha.search`.
     resume
-        Go on with what the file holds under this name, if it does.
+        Continue the choice of this name in the file, if there is one.
     **settings
-        All others of :func:`select`: the target, the algorithm, the seed, and how it runs.
+        All other arguments of :func:`select`: the target, the algorithm, the seed, and how it runs.
 
     Examples
     --------
@@ -219,7 +218,7 @@ def _asked(
     on_error: str = "raise",
     on_lost: str = "again",
 ) -> tuple[Task, Calls]:
-    """What is looked for, and what evaluates it."""
+    """The target, and the functions that draw and evaluate."""
     require(not isinstance(examples, str | bytes), "examples", "be a list", examples)
     require(examples is not None, "examples", "be a list", examples)
     pool = 0 if callable(candidates) or not has_length(candidates) else len(candidates)
@@ -250,9 +249,9 @@ def _session(
     durable: str,
     interval: float,
 ) -> Session:
-    """A new session, or the one that the file holds, if that is of the same candidates, examples and target."""
+    """A new session, or the one in the file; raise if its candidates, examples or target differ."""
     resume, pickle = flag("resume", resume), flag("pickle", pickle)
-    require(storage is not None or not resume, "storage", "name a file where resume is set", storage)
+    require(storage is not None or not resume, "storage", "name a file if resume is set", storage)
     if storage is None:
         return Session.start(task)
     file_name("storage", storage)
@@ -263,13 +262,13 @@ def _session(
         return Session.start(task, storage, name, pickle=pickle, durable=durable, interval=interval, code=code)
     config = read(storage, name, log=False).config
     kept: Mapping[str, str] = (config.get("code") or {}).get("select", {})
-    require(bool(kept), "what is resumed", "be a choice that select began", name)
+    require(bool(kept), "name", "be a choice that select began", name)
     recorded, asked = asdict(recorded_task(config)), asdict(task)
     other = {key: value for key, value in asked.items() if recorded[key] != value}
     was = ", ".join(f"{key}={recorded[key]!r}" for key in other)
-    require(not other, "what is resumed", f"be what was recorded, with {was}", other)
+    require(not other, "the target", f"be the recorded one, with {was}", other)
     for part, value in own.items():
-        require(kept[part] == value, part, "be those that were recorded, to be resumed", "others")
+        require(kept[part] == value, part, "be the same as in the record", "different ones")
     return Session.resume(storage, name, allow_pickle=pickle, durable=durable, interval=interval)
 
 

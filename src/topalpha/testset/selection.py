@@ -1,4 +1,4 @@
-"""What a choice on a test set has to say: the candidate, what is proved, every score, and what it cost."""
+"""The result of a choice on a test set: the candidate, the proof, every score, and the cost."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from topalpha.rules.protocol import SUM, History
 from topalpha.session import Session
 from topalpha.storage.plain_text import plain
 
-# How many scores are printed, and how long a candidate's name is there.
+# How many scores are printed, and how many characters of a candidate.
 _ROWS, _WIDTH = 10, 60
 
 
 @dataclass(frozen=True)
 class Score:
-    """What is known about one candidate that was drawn.
+    """The evaluations of one drawn candidate.
 
     Attributes
     ----------
     candidate, index
-        The candidate, and its place in the list of candidates; None for one that a function drew.
+        The candidate, and its position in the list of candidates; None if a function drew it.
     evaluations, passes
         On how many examples it was evaluated, and how many of these it passed.
     low, high
         An interval for its score on all examples. With probability at least 1 - delta the intervals of all candidates
-        hold at once, whenever one looks at them: docs/proofs.md, C.4, at level delta / 2n on each side, n the number
-        of candidates that will be drawn.
+        hold at once, at all times: docs/proofs.md, C.4, at level delta / 2n on each side, n the number of candidates
+        that will be drawn.
 
     Examples
     --------
@@ -50,11 +50,11 @@ class Score:
 
     @property
     def score(self) -> float:
-        """The share of its examples that it passed; NaN if it was not evaluated."""
+        """The fraction of its examples that it passed; NaN if it was not evaluated."""
         return self.passes / self.evaluations if self.evaluations else math.nan
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """A dictionary for JSON."""
         return {
             "candidate": legible(self.candidate),
             "index": self.index,
@@ -67,16 +67,16 @@ class Score:
 
 @dataclass(frozen=True)
 class Selection:
-    """What :func:`topalpha.select` returns.
+    """The result of :func:`topalpha.select`.
 
     Attributes
     ----------
     result
-        The search behind it, with its certificate.
+        The result of the search, with its certificate.
     scores
-        Every candidate that was drawn, the chosen one first and then the best score first.
+        Every drawn candidate, the chosen one first, then by score.
     evaluations
-        Results that came back. With several evaluations at a time some more may have been under way at the end.
+        Results that came back. With several evaluations at a time more may have been running at the end.
     examples
         The size of the test set.
 
@@ -100,42 +100,42 @@ class Selection:
 
     @property
     def index(self) -> int | None:
-        """Its place in the list of candidates; None where a function draws them."""
+        """Its position in the list of candidates; None if a function draws them."""
         return self.scores[0].index
 
     @property
     def score(self) -> float:
-        """The share of its examples that it passed."""
+        """The fraction of its examples that it passed."""
         return self.scores[0].score
 
     @property
     def certificate(self) -> Certificate:
-        """What is proved, in full."""
+        """The certificate of the search."""
         assert self.result.certificate is not None
         return self.result.certificate
 
     @property
     def stopped(self) -> bool:
-        """Whether what was asked for is proved; if not, the certificate holds weaker statements."""
+        """Whether the target is proved; if not, the certificate holds weaker statements."""
         return self.result.stopped
 
     @property
     def statement(self) -> str:
-        """What is proved, in words."""
+        """The proved statement."""
         return statement(self.certificate, f"the chosen candidate's score on these {self.examples} examples is")
 
     @property
     def full_evaluations(self) -> int:
-        """What it would have cost to evaluate every candidate that was drawn on every example."""
+        """The cost of evaluating every drawn candidate on every example."""
         return len(self.scores) * self.examples
 
     @property
     def saved(self) -> float:
-        """The share of that which was not needed."""
+        """The fraction of full evaluation that was not needed."""
         return 1.0 - self.evaluations / self.full_evaluations
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """A dictionary for JSON."""
         return {
             "statement": self.statement,
             "stopped": self.stopped,
@@ -161,13 +161,13 @@ class Selection:
 
 
 def _short(candidate: Any) -> str:
-    """The candidate in one line that is not too long."""
+    """The candidate in one line of limited length."""
     text = plain(str(legible(candidate)))
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
 
 
 def selection_of(session: Session, calls: Calls, result: Result) -> Selection:
-    """The choice that this search has made."""
+    """The choice made by this search."""
     history = session.history
     items, level = session.task.items, session.task.delta / session.algorithm.arms
     scores = []
@@ -183,9 +183,9 @@ def selection_of(session: Session, calls: Calls, result: Result) -> Selection:
 
 
 def interval(items: int, passes: int, pulls: int, epsilon: float, level: float) -> tuple[float, float]:
-    """A two-sided interval for a score on ``items`` items, after ``passes`` of ``pulls`` of them passed.
+    """A two-sided interval for a score on ``items`` items, of which ``pulls`` were tried and ``passes`` passed.
 
-    It fails with probability at most ``level``, whatever made one stop there; ``epsilon`` is where it is best.
+    It fails with probability at most ``level``, for any reason to stop; it is tightest at widths of about ``epsilon``.
 
     Examples
     --------
@@ -199,6 +199,6 @@ def interval(items: int, passes: int, pulls: int, epsilon: float, level: float) 
     threshold = math.log(2.0 / level)
     bounds = bounds_for(PassFail(items), "tilt", epsilon, threshold, threshold)
     history, lookup = History(pulls, 1, [pulls], [[float(passes)], [1.0], [0.0]], []), bounds.tables()
-    # A failure is what moves an upper bound: folding one in gives the bound of these counts.
+    # Only a failure moves an upper bound: folding one in gives the bound of these counts.
     bounds.fold(history, lookup, 0, 0.0)
     return bounds.lower_now(history, lookup, 0), history.stats[UPPER][0]

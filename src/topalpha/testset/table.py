@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """Who passes what: a row for each candidate, a column for each example.
+    """Scores of pass and fail: a row per candidate, a column per example.
 
     Parameters
     ----------
     candidates, examples
-        Their names, each once.
+        Their names, without repetition.
     scores
         True or 1 where the candidate passes the example.
 
@@ -48,17 +48,16 @@ class ScoreTable:
     scores: ArrayLike = field(repr=False)
 
     def __post_init__(self) -> None:
-        """Check the shape, the names and the entries."""
         for what, names in (("candidates", self.candidates), ("examples", self.examples)):
             require(len(names) > 0, what, "not be empty", names)
             twice = [name for name, count in Counter(names).items() if count > 1]
-            require(not twice, what, "have names of their own", twice)
+            require(not twice, what, "have unique names", twice)
             object.__setattr__(self, what, tuple(names))
         shape = (len(self.candidates), len(self.examples))
         try:
             scores = np.asarray(self.scores)
         except ValueError:
-            raise ValueError(f"scores must have {shape[0]} rows of {shape[1]} entries, got ragged ones") from None
+            raise ValueError(f"scores must have {shape[0]} rows of {shape[1]} entries, got ragged rows") from None
         require(scores.shape == shape, "scores", f"have {shape[0]} rows of {shape[1]} entries", scores.shape)
         require(scores.dtype.kind in "biuf", "scores", "be 0 or 1", scores.dtype.name)
         wrong = scores[(scores != 0) & (scores != 1)]
@@ -69,10 +68,10 @@ class ScoreTable:
     def read(cls, path: str | os.PathLike[str]) -> ScoreTable:
         """The table in a CSV or JSON file.
 
-        CSV: a header with the names of the examples after the first cell, and a row for each candidate, the name first;
-        or the columns candidate, example and score, and a row for each evaluation. JSON: an object of objects or of
-        lists, or a list of objects with candidate, example and score. Entries are 0, 1, true, false, pass or fail;
-        every candidate must have been evaluated on every example.
+        CSV: a header with the names of the examples after the first cell, and a row per candidate, the name first; or
+        the columns candidate, example and score, and a row per evaluation. JSON: an object of objects or of lists, or a
+        list of objects with candidate, example and score. Entries are 0, 1, true, false, pass or fail; every candidate
+        must have been evaluated on every example.
 
         Examples
         --------
@@ -86,7 +85,7 @@ class ScoreTable:
 
     @classmethod
     def from_entries(cls, entries: Iterable[Entry]) -> ScoreTable:
-        """The table with these evaluations: candidate, example and score, each pair once, in any order.
+        """The table of these evaluations: candidate, example and score, each pair once, in any order.
 
         Examples
         --------
@@ -99,18 +98,18 @@ class ScoreTable:
             candidate, example = entry[:2]
             require(bool(candidate and example), "candidates and examples", "have names", entry)
             row = rows.setdefault(candidate, {})
-            require(example not in row, f"the score of {candidate!r} on {example!r}", "be there once", "two of them")
+            require(example not in row, f"the score of {candidate!r} on {example!r}", "occur once", "two of them")
             row[example] = passed(entry)
             examples.setdefault(example)
         require(bool(rows), "scores", "not be empty", [])
         for candidate, row in rows.items():
             for example in examples:
-                require(example in row, f"the score of {candidate!r} on {example!r}", "be there", "none")
+                require(example in row, f"the score of {candidate!r} on {example!r}", "exist", "none")
         scores = [[row[example] for example in examples] for row in rows.values()]
         return cls(tuple(rows), tuple(examples), scores)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the table as CSV, a row for each candidate."""
+        """Write the table as CSV, a row per candidate."""
         with draft_of(path, name="path") as draft, draft.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(["candidate", *self.examples])
@@ -133,7 +132,7 @@ class ScoreTable:
         return np.asarray(self.passes / len(self.examples))
 
     def top(self, alpha: float) -> float:
-        """Where the top alpha of the candidates begin: the score of the ceil(alpha K)-th best.
+        """The score where the top alpha of the candidates begins: that of the ceil(alpha K)-th best.
 
         Examples
         --------
@@ -143,7 +142,7 @@ class ScoreTable:
         return float(np.sort(self.means)[-top_size(len(self.candidates), fraction("alpha", alpha))])
 
     def draw(self, rng: Generator) -> str:
-        """One of the candidates, all equally likely: a pool without end whose law is this table."""
+        """One of the candidates, all equally likely: an endless pool whose law is this table."""
         return self.candidates[int(rng.integers(len(self.candidates)))]
 
     def evaluate(self, candidate: str, example: str) -> bool:
@@ -158,15 +157,14 @@ class ScoreTable:
         return rows, columns
 
     def select(self, *, endless: bool = False, **settings: Any) -> Selection:
-        """What :func:`topalpha.select` would have chosen, and what it would have cost: the same for the same seed.
+        """The choice of :func:`topalpha.select` on this table, and its cost; the same for the same seed.
 
         Parameters
         ----------
         endless
-            Whether candidates are drawn from the table again and again, as from a pool without end; otherwise the table
-            is the list of candidates.
+            Whether candidates are drawn with replacement, as from an endless pool; otherwise the table is the list.
         **settings
-            Of :func:`topalpha.select`.
+            Arguments of :func:`topalpha.select`.
 
         Examples
         --------
@@ -191,7 +189,7 @@ class ScoreTable:
         options: Mapping[str, Any] | None = None,
         workers: int | None = None,
     ) -> Audit:
-        """How often choices on this table are wrong, and what they cost, over many replays in random orders.
+        """The errors and costs of choices on this table, over many replays in random orders.
 
         See ``topalpha.testset.audit``.
 

@@ -1,4 +1,4 @@
-"""How many arms must be queried so that one of them is in the top alpha fraction.
+"""How many arms must be drawn so that one of them is in the top alpha fraction.
 
 n arms all miss the top alpha fraction with probability at most (1-alpha)^n, with equality where G is continuous
 (errata E19). All versions of n solve such an inequality; they differ in the share of delta that it may use.
@@ -12,13 +12,13 @@ from topalpha.validate import fraction, positive, require, whole
 
 
 def _ceil(number: float) -> int:
-    """The number rounded up; a whole number blurred by rounding stays itself."""
+    """The number rounded up; a whole number blurred by rounding is kept."""
     require(number < 1e15, "alpha", "be large enough that fewer than 1e15 arms are needed", f"{number:.3g} arms")
     return max(1, math.ceil(number * (1.0 - 1e-14)))
 
 
 def _rate(chance: float) -> float:
-    """-ln(1 - chance), which is not 0 however small the chance."""
+    """-ln(1 - chance), never 0, even for a tiny chance."""
     return max(-math.log1p(-chance), math.ulp(0.0))
 
 
@@ -58,7 +58,7 @@ def arms_table(alpha: float, delta: float) -> int:
 def arms_constant_confidence(alpha: float, delta_a: float, delta_u: float) -> int:
     """ceil(ln(1/delta_a) / -ln(1 - alpha (1-delta_u))): one top arm whose upper bound, of level delta_u, never fails.
 
-    ``delta_a`` is the share of delta spent on drawing the arms.
+    ``delta_a`` is the share of delta for drawing the arms.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def arms_joint(alpha: float, delta: float, delta_u: float, w2: float) -> int:
 
 
 def arms_of_rank(rank: int, chance: float, level: float) -> int:
-    """The fewest arms among which at least ``rank`` are good with probability 1 - ``level``; each is with ``chance``.
+    """The fewest arms of which at least ``rank`` are good with probability 1 - ``level``; each is with ``chance``.
 
     The smallest n with P(Bin(n, chance) < rank) <= level; for rank 1 the logarithms above.
 

@@ -11,11 +11,11 @@ class Bound(NamedTuple):
     Parameters
     ----------
     value
-        The number; None where the theorem does not apply and the bare arithmetic was not asked for.
+        The number; None if the theorem does not apply and the bare arithmetic was not requested.
     reason
-        Which hypothesis fails; empty where all hold.
+        The hypothesis that fails; empty if all hold.
     hypotheses
-        What the statement rests on, the conditions that no calculator can check included.
+        The hypotheses of the statement, including conditions that no calculator can check.
 
     Examples
     --------
@@ -29,12 +29,12 @@ class Bound(NamedTuple):
 
     @property
     def void(self) -> bool:
-        """Whether nothing is claimed: a number that comes with a reason is arithmetic, not a bound."""
+        """Whether nothing is claimed: a number with a reason is arithmetic, not a bound."""
         return self.reason != ""
 
 
 def conclude(value: float, reasons: list[str], hypotheses: tuple[str, ...], arithmetic: bool) -> Bound:
-    """The value if nothing speaks against it, else void; ``arithmetic`` keeps the number beside the reasons.
+    """The value if there are no reasons against it, else void; ``arithmetic`` keeps the number beside the reasons.
 
     >>> conclude(2.0, ["alpha is above 1/3"], (), arithmetic=False)
     Bound(value=None, reason='alpha is above 1/3', hypotheses=())

@@ -1,4 +1,4 @@
-"""What any correct algorithm must pay: Theorem 1 of the paper and its epsilon-relaxed version."""
+"""The cost of any correct algorithm: Theorem 1 of the paper and its epsilon-relaxed version."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def blocks(alpha: float) -> int:
     (20, 4)
     """
     share = fraction("alpha", alpha)
-    require(share >= 1e-6, "alpha", "be at least 1e-6, for each of the 1/alpha blocks is looked at", alpha)
+    require(share >= 1e-6, "alpha", "be at least 1e-6, because all 1/alpha blocks are computed", alpha)
     return math.ceil(1.0 / share - _SLACK)
 
 
@@ -67,7 +67,7 @@ def lower_bound(
 ) -> Bound:
     """Theorem 1: the least expected number of samples of any (alpha, delta)-correct algorithm (label ``thm-lb``).
 
-    It holds for continuous G only (errata E12); ``arithmetic`` returns the number regardless, where there is one.
+    It holds only for continuous G (errata E12); ``arithmetic`` returns the number regardless, if there is one.
 
     Examples
     --------
@@ -91,11 +91,11 @@ def lower_bound(
 
 
 def worst_case_lower_bound(alpha: float, epsilon: float, delta: float) -> float:
-    """What any (alpha, epsilon, delta)-correct algorithm must spend on *some* reservoir of Bernoulli arms.
+    """The least cost of any (alpha, epsilon, delta)-correct algorithm on *some* reservoir of Bernoulli arms.
 
     ln(1/(4 delta)) / (18375 alpha epsilon^2): Chaudhuri and Kalyanakrishnan, *PAC Identification of Many Good Arms in
-    Stochastic Multi-Armed Bandits* (ICML 2019), their bound for one of the best m of n arms with n/m = 1/alpha. It says
-    how costs must grow; its constant is far from anything that an algorithm could reach.
+    Stochastic Multi-Armed Bandits* (ICML 2019), their bound for one of the best m of n arms with n/m = 1/alpha. It
+    shows how costs must grow; its constant is far from anything that an algorithm could reach.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def relaxed_lower_bound(
 ) -> Bound:
     """The least expected number of samples of any (alpha, epsilon, delta)-correct algorithm, corrected (errata E15).
 
-    One block may hold the answer with probability above 1/2 and which is unknown, so the largest term, i = 1, is left
+    One block, it is unknown which, may hold the answer with probability above 1/2, so the largest term, i = 1, is left
     out; the other q - 1 blocks near the top contribute kl(1/2, 1-delta) = ln(1/(4 delta (1-delta))) / 2 each. With
     ``arithmetic`` a bound without room above mu* is 0.
 

@@ -1,6 +1,6 @@
-"""A finite list of candidates, drawn without replacement: how many to draw, and what ranks say (docs/proofs.md, D.4).
+"""A finite list of candidates, drawn without replacement: how many to draw, and claims by rank (docs/proofs.md, D.4).
 
-The same questions for an endless pool are answered by the binomial law; ``pool=0`` stands for that.
+For an endless pool, ``pool=0``, the binomial law answers the same questions.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from topalpha.validate import LONGEST_LIST, fraction, whole
 
 
 def top_size(pool: int, alpha: float) -> int:
-    """How many of the list are at least as good as its top-alpha quantile: ceil(alpha K).
+    """The number of candidates at least as good as the list's top-alpha quantile: ceil(alpha K).
 
     Examples
     --------
@@ -23,7 +23,7 @@ def top_size(pool: int, alpha: float) -> int:
 
 
 def fewest(arms: int, pool: int) -> int:
-    """No more arms than the list has.
+    """The number of arms, limited by the length of the list.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def log_all_fail(pool: int, alpha: float, drawn: int, delta_u: float) -> float:
 
 
 def arms_of_pool(pool: int, alpha: float, level: float, delta_u: float) -> tuple[int, float]:
-    """The fewest arms to draw from the list, and delta_u: lower than asked for where even the whole list needs it.
+    """The fewest arms to draw from the list, and delta_u, which is lowered if even the whole list requires it.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def arms_of_pool(pool: int, alpha: float, level: float, delta_u: float) -> tuple
 def rank_alpha(rank: int, level: float, arms: int, pool: int, delta_u: float) -> float:
     """The smallest alpha such that fewer than ``rank`` valid top arms are drawn with probability at most ``level``.
 
-    At least 1 where there is none.
+    It is at least 1 if there is none.
 
     Examples
     --------

@@ -49,7 +49,7 @@ def _epsilon(epsilon: float) -> float:
 def regret_bound(
     alpha: float, beta: float, lower_constant: float, epsilon: float = 0.0, reach: float = math.inf
 ) -> Bound:
-    """(alpha/E)^(1/beta) + epsilon: the simple regret of an (alpha, epsilon, delta)-correct answer, with its 1 - delta.
+    """(alpha/E)^(1/beta) + epsilon: a bound on the simple regret of (alpha, epsilon, delta)-correct answers.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def epsilon_for_alpha_correctness(reservoir: Reservoir, alpha: float) -> Bound:
     """q(1-alpha/2) - q(1-alpha): an algorithm run with **alpha/2** and this epsilon is (alpha, delta)-correct.
 
     The paper claims (alpha/2, delta)-correctness for a run with alpha, which is impossible (errata E18). Upper
-    quantiles, so that the statement covers atoms; where an atom makes them equal the rule gives no epsilon.
+    quantiles are used, so that the statement covers atoms; if an atom makes them equal, there is no such epsilon.
 
     Examples
     --------

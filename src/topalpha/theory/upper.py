@@ -1,4 +1,4 @@
-"""What (alpha, epsilon)-KL-LUCB pays: the complexity H-bar, the explicit bound T* and its leading term."""
+"""The cost of (alpha, epsilon)-KL-LUCB: the complexity H-bar, the explicit bound T* and its leading term."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _gamma(gamma: float) -> float:
 def exploration_rate(t: float, n: int, delta: float, gamma: float = 1.1, k1: float = 22.0) -> float:
     """beta(t, delta) = ln(k1 n t^gamma / delta) (label ``explo-rate``).
 
-    Correct confidence bounds need k1 >= :func:`smallest_exploration_constant`; this function only computes.
+    Correct confidence bounds need k1 >= :func:`smallest_exploration_constant`; this is not checked.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def exploration_rate(t: float, n: int, delta: float, gamma: float = 1.1, k1: flo
 def smallest_exploration_constant(gamma: float) -> float:
     """2 zeta(gamma): the union over t of delta / (k1 n t^gamma), both sides, must not exceed delta / n (errata E1).
 
-    The paper prints 2(1 + 1/gamma - 1); 2(1 + 1/(gamma-1)), which is meant, is a little larger than needed.
+    The paper prints 2(1 + 1/gamma - 1); it means 2(1 + 1/(gamma-1)), which is a little larger than necessary.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def smallest_exploration_constant(gamma: float) -> float:
     """
     power, cut = _gamma(gamma), 50.0
     head = math.fsum(k**-power for k in range(1, int(cut)))
-    # Euler-Maclaurin for the rest; the first term left out is below 1e-12 for every gamma.
+    # Euler-Maclaurin for the rest; the first omitted term is below 1e-12 for every gamma.
     tail = cut ** (1.0 - power) / (power - 1.0) + 0.5 * cut**-power + power * cut ** (-power - 1.0) / 12.0
     tail -= power * (power + 1.0) * (power + 2.0) * cut ** (-power - 3.0) / 720.0
     return float(2.0 * (head + tail))
@@ -130,8 +130,8 @@ def upper_bound(
 ) -> Bound:
     """T*, which the samples of (alpha, epsilon)-KL-LUCB exceed with probability at most 3.5 delta (errata E25).
 
-    The fixed point of T = n + 12 H-bar ln(1/delta) beta(T, delta). The probability is proved for delta <= alpha <= 1/3
-    only; ``arithmetic`` returns the number outside it, with the reason kept.
+    The fixed point of T = n + 12 H-bar ln(1/delta) beta(T, delta). The probability is proved only for
+    delta <= alpha <= 1/3; ``arithmetic`` returns the number outside it, with the reason.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The audit: whether every algorithm keeps its word on hard reservoirs, and whether all ways to run one agree.
+"""The audit: whether every algorithm keeps its guarantee on hard reservoirs, and whether all ways to run it agree.
 
 >>> from topalpha import design
 >>> from topalpha.research.audit import equality

@@ -1,4 +1,4 @@
-"""What is audited: reservoirs on which a wrong level, a wrong quantile or a lost tie would show; and controls."""
+"""The audited cases: reservoirs that expose a wrong level, a wrong quantile or a lost tie; and controls."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from topalpha.reservoirs import parse
 from topalpha.rules.protocol import Algorithm
 from topalpha.rules.registration import Entry
 
-#: The guarantee that the audit is about.
+#: The audited guarantee.
 AUDITED = "fixed-confidence"
 
 
 #: The mass at the top is exactly alpha, the rest just too low to be acceptable: no law leaves less room for error.
 JUST_OVER = "two-point(0.4,0.604,0.1)"
 
-#: Hundreds of arms, few of them good: many arms look good by chance, which lower bounds must allow for.
+#: Hundreds of arms, few of them good: many look good by chance, which lower bounds must allow for.
 THIN_TOP = Case("thin top", "two-point(0.4,0.604,0.02)", 0.02, 0.2, 0.2)
 
 CASES = (
@@ -42,7 +42,7 @@ CASES = (
     THIN_TOP,
 )
 
-#: More of the same, for a longer audit.
+#: More cases for a longer audit.
 MORE_CASES = (
     *(Case(f"table law Beta(1,{b})", f"conditioned(beta(1,{b}),0.95)", 0.05, 0.05, 0.1) for b in (1, 2, 3)),
     Case("gap just over epsilon, small", "two-point(0.45,0.552,0.05)", 0.05, 0.1, 0.05),
@@ -51,7 +51,7 @@ MORE_CASES = (
     Case("zero or one", "two-point(0,1,0.1)", 0.1, 0.2, 0.05),
 )
 
-#: Other rewards; the algorithms that are not named here share the same bounds.
+#: Other rewards; algorithms not named here share the same bounds.
 REWARD_CASES = (
     Case("gap just over epsilon", "two-point(0,0.51,0.1)", 0.1, 0.5, 0.1, "gaussian(0.5)"),
     Case("gap just over epsilon", "two-point(1,2.02,0.1)", 0.1, 1.0, 0.1, "poisson(3)"),
@@ -89,11 +89,11 @@ def cells(full: bool = False) -> Iterator[Cell]:
 
 
 def _applies(entry: Entry, case: Case) -> bool:
-    """Whether the algorithm has something to say about such rewards and such a reservoir."""
+    """Whether the algorithm applies to these rewards and this reservoir."""
     if entry.rewards == "unit" and case.family != "bernoulli":
         return False
     if entry.knowledge is not None and case.rewards is not None:
-        return False  # one that knows the law of the rewards is right about that law only
+        return False  # an algorithm that knows the law of the rewards is right only for that law
     try:
         prior_knowledge(entry.name, parse(case.reservoir), case.alpha, case.epsilon)
     except ValueError:
@@ -102,7 +102,7 @@ def _applies(entry: Entry, case: Case) -> bool:
 
 
 def _variants(full: bool) -> Iterator[tuple[Entry, dict[str, Any]]]:
-    """Every other choice of every option."""
+    """Every choice of every option, without the defaults."""
     for entry in ALGORITHMS:
         if entry.guarantee != AUDITED or not full:
             continue
@@ -112,11 +112,11 @@ def _variants(full: bool) -> Iterator[tuple[Entry, dict[str, Any]]]:
 
 
 def controls() -> Iterator[Cell]:
-    """Algorithms that are known to be wrong, in ways that an audit must see.
+    """Algorithms that are known to be wrong, in ways that an audit must detect.
 
-    They are gross faults, picked from a larger number of wrong variants because these show within a few hundred runs:
-    sound algorithms mostly err far less often than delta, and so do many that are a little wrong. The controls prove
-    that the audit can fail, not that it sees every fault.
+    They are gross faults, picked from a larger number of wrong variants because they show within a few hundred runs:
+    sound algorithms mostly err far less often than delta, and so do many that are slightly wrong. The controls prove
+    that the audit can fail, not that it detects every fault.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A case, a cell, and the algorithm of a cell: right, or changed into a wrong one."""
+"""A case, a cell, and the algorithm of a cell, correct or made wrong."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Case(NamedTuple):
     Attributes
     ----------
     name, reservoir, alpha, epsilon, delta, family
-        What is looked for, and where.
+        The name, the reservoir, the target and the rewards.
     rewards
-        What draws rewards, the family unless given; ``words`` describe them where it is not rewards in [0, 1].
+        The law of rewards, by default the family; ``words`` describe it if rewards are not in [0, 1].
     trial
-        How searches are run and judged; by ``simulate`` unless given.
+        How searches are run and judged; by default with ``simulate``.
     thin
-        Of a trial that takes long only every ``thin``-th run is made.
+        Only every ``thin``-th run of a slow trial is made.
 
     Examples
     --------
@@ -44,12 +44,12 @@ class Case(NamedTuple):
 
     @property
     def described(self) -> str:
-        """The rewards, in a few words."""
+        """A short description of the rewards."""
         return self.family if self.rewards is None else self.words
 
 
 class Cell(NamedTuple):
-    """An algorithm on a case, judged at the case's delta. A control is known to be wrong and must be found out."""
+    """An algorithm on a case, judged at the case's delta. A control is known to be wrong and must be detected."""
 
     case: Case
     algorithm: Algorithm
@@ -57,7 +57,7 @@ class Cell(NamedTuple):
 
 
 def designed(name: str, case: Case, delta: float | None = None, **options: Any) -> Algorithm:
-    """The algorithm for the case's target; for another delta, if that is given.
+    """The algorithm for the case's target, or for another delta if given.
 
     Examples
     --------
@@ -71,16 +71,16 @@ def designed(name: str, case: Case, delta: float | None = None, **options: Any) 
     return design(name, case.alpha, case.epsilon, wanted, parse_family(case.family), **options)
 
 
-#: Bounds that hardly allow for chance.
+#: Thresholds of bounds that hardly allow for chance.
 NO_LEVELS = {"upper_threshold": 0.05, "lower_threshold": 0.05}
 
 
 def with_thresholds(algorithm: Any, **thresholds: float) -> Algorithm:
-    """The algorithm with other thresholds of its bounds: wrong ones."""
+    """The algorithm with other thresholds of its bounds: a wrong one."""
     return changed(algorithm, confidence=algorithm.confidence._replace(**thresholds))
 
 
 def changed(algorithm: Any, **fields: Any) -> Algorithm:
-    """The algorithm with other parameters, which no design gives."""
+    """The algorithm with other parameters, which no design would give."""
     made: Algorithm = algorithm._replace(**fields)
     return made

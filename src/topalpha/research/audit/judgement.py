@@ -13,17 +13,16 @@ from topalpha.reservoirs import parse
 from topalpha.simulation import Count, simulate
 from topalpha.validate import whole
 
-#: With which probability a sound algorithm is called incompatible, per cell.
+#: The probability that a sound algorithm is called incompatible, per cell.
 FALSE_ALARM = 1e-6
 
-#: A control runs at least this often, so that it is found out whatever the number of runs asked for; by ask and tell
-#: there are fewer runs, with controls that err more often.
+#: The fewest runs of a control, so that it is always detected; by ask and tell fewer, as controls err more often.
 CONTROL_RUNS, CONTROL_TRIALS = 300, 100
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the audit says of one cell.
+    """The audit's result for one cell.
 
     Examples
     --------
@@ -44,21 +43,21 @@ class Judgement:
 
     @property
     def compatible(self) -> bool:
-        """Whether that is more than :data:`FALSE_ALARM`."""
+        """Whether the p-value is above :data:`FALSE_ALARM`."""
         return self.p_value > FALSE_ALARM
 
     @property
     def as_expected(self) -> bool:
-        """Compatible, or for a control incompatible."""
+        """Whether the cell is compatible, or for a control incompatible."""
         return self.compatible != bool(self.cell.control)
 
     @property
     def verdict(self) -> str:
-        """In words."""
+        """The verdict in words."""
         return "compatible" if self.compatible else "NOT compatible"
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """A dictionary for JSON."""
         case, algorithm = self.cell.case, self.cell.algorithm
         return {
             "algorithm": algorithm.traits.name,
@@ -86,7 +85,7 @@ def judge(
 ) -> Judgement:
     """Run the cell's algorithm and judge its errors.
 
-    ``runs`` is how often, for a trial that takes long a fraction of it; ``workers`` are for compiled runs only.
+    There are ``runs`` runs, for a slow trial a fraction of them; only compiled runs use ``workers``.
 
     Examples
     --------

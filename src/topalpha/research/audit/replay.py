@@ -16,9 +16,9 @@ from topalpha.testing import check_algorithm
 
 @dataclass(frozen=True)
 class Equality:
-    """Whether every way to run an algorithm gave the same run to the last bit; ``difference`` says what did not.
+    """Whether every way to run an algorithm gave the same run to the last bit; ``difference`` describes a failure.
 
-    ``pulls`` is the length of that run, None where the ways differ.
+    ``pulls`` is the length of that run, None if the ways differ.
 
     Examples
     --------
@@ -34,11 +34,11 @@ class Equality:
 
     @property
     def identical(self) -> bool:
-        """Whether nothing differed."""
+        """Whether there is no difference."""
         return not self.difference
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """A dictionary for JSON."""
         return {
             "algorithm": self.algorithm,
             "family": self.family,
@@ -50,7 +50,7 @@ class Equality:
 
 
 def equality(algorithm: Algorithm, reservoir: Reservoir, seed: int = 0) -> Equality:
-    """Run ``topalpha.testing.check_algorithm`` on the first run of the study with this seed, and record what it says.
+    """Run ``topalpha.testing.check_algorithm`` on the first run of the study with this seed, and record the result.
 
     Examples
     --------
@@ -81,7 +81,7 @@ _PAIRS = {
 }
 
 
-#: Two-point laws, for algorithms that must know the reservoir and may know such ones only.
+#: Two-point laws, for algorithms that must know the reservoir and may support only such laws.
 _KNOWN = {
     "bernoulli": "two-point(0.3,0.7,0.15)",
     "gaussian(0.5)": "two-point(-0.5,0.5,0.15)",
@@ -89,9 +89,9 @@ _KNOWN = {
     "exponential(3)": "two-point(0.5,2,0.15)",
     "gamma(2,3)": "two-point(0.5,2,0.15)",
 }
-#: Pulls of those that are given a budget.
+#: Pulls of algorithms that need a budget.
 BUDGET = 3_000
-#: Pulls of those that fix their number in advance, at most.
+#: The most pulls of algorithms that fix their number in advance.
 AFFORDABLE = 20_000
 
 
@@ -118,14 +118,14 @@ def matrix(full: bool = False) -> Iterator[tuple[Algorithm, Reservoir]]:
                 except ValueError:
                     if not options or text == "bernoulli":
                         raise
-                    continue  # an option that is for rewards in [0, 1] only
+                    continue  # an option for rewards in [0, 1] only
                 yield algorithm, law
 
 
 def _affordable(entry: Entry, law: Reservoir, epsilon: float, family: Any, options: dict[str, Any]) -> Algorithm:
-    """The algorithm at this epsilon, or at the first of its doubles for which a fixed number of pulls is not too large.
+    """The algorithm at this epsilon, doubled until a fixed number of pulls is affordable.
 
-    Interpreted runs take every pull by itself.
+    Interpreted runs evaluate every pull.
     """
     while True:
         known = prior_knowledge(entry.name, law, 0.15, epsilon)

@@ -1,7 +1,7 @@
-"""Killed at any moment, a search goes on as if nothing had happened: processes that are killed until one gets through.
+"""A search killed at any moment continues as if nothing had happened: processes are killed until one finishes.
 
-What a process does it notes in a diary, a file that it only appends to: each evaluation when it starts, and each reward
-once it was told. Rewards are continuous, so that each of them names its pull.
+Each process keeps a diary, a file that it only appends to: each evaluation when it starts, and each reward once it was
+told. Rewards are continuous, so that each of them identifies its pull.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from topalpha.storage import Recording, holds, read
 from topalpha.storage.outputs import writable
 from topalpha.validate import choice, whole
 
-#: What is looked for: about a thousand pulls, of half a millisecond each.
+#: The target: about a thousand pulls, of half a millisecond each.
 TARGET: dict[str, Any] = {"alpha": 0.1, "epsilon": 0.07, "delta": 0.05}
 
-#: Every so many kills one comes while the process still starts, or replays.
+#: One in this many kills comes while the process still starts or replays.
 EARLY = 4
 
-#: How pulls are evaluated, and how many are in flight at once.
+#: The ways to evaluate pulls, and the number in flight at once.
 WIDTHS = {"one by one": 1, "threads": 4, "processes": 2, "coroutines": 4}
 
 _CHILD = "import sys; from topalpha.research.audit.survival import work; work(*sys.argv[1:5], int(sys.argv[5]))"
@@ -43,16 +43,16 @@ _PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class Survival:
-    """What became of a search whose process was killed again and again.
+    """The result of a search whose process was killed repeatedly.
 
     Attributes
     ----------
     algorithm, how, seed
         The search: its algorithm, how its pulls were evaluated (one by one, in threads, ...), its seed.
     kills, pulls, repeated
-        Processes that were killed, rewards that counted, and evaluations that were started more than once.
+        Killed processes, rewards that counted, and evaluations that started more than once.
     difference
-        What is not as it should be; empty if all is well.
+        A description of what is wrong; empty if all is well.
 
     Examples
     --------
@@ -74,32 +74,32 @@ class Survival:
         return not self.difference
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """A dictionary for JSON."""
         return {**asdict(self), "survived": self.survived}
 
 
 def survive(
     kills: int, seed: int = 0, *, how: str = "one by one", algorithm: str = "joint-lucb", folder: str | None = None
 ) -> Survival:
-    """Start a search in a process of its own, kill it so many times with SIGKILL, and compare what comes out.
+    """Start a search in a separate process, kill it ``kills`` times with SIGKILL, and check the result.
 
-    A reward that was told before a kill must be on disk after it and must not be evaluated again. One pull at a time,
-    the record and the certificate must be those of a search that nobody killed, to the last bit. With several pulls in
-    flight the search must stop, its certificate must verify, and each reward must be the one that seed, arm and number
-    of the pull give. Nothing that a process started may outlive it.
+    A reward told before a kill must be on disk after it and must not be evaluated again. With one pull at a time, the
+    record and the certificate must equal those of an undisturbed search, to the last bit. With several pulls in flight
+    the search must stop, its certificate must verify, and each reward must follow from the seed, the arm and the number
+    of the pull. No process may leave others behind.
 
     Parameters
     ----------
     kills
-        How many, at random moments; at most some hundreds, for each must find something left to do.
+        How many kills, at random moments; at most some hundreds, because each must find some work left.
     seed
-        Of the search and of those moments.
+        Seed of the search and of those moments.
     how
         How pulls are evaluated: ``one by one``, or several at once in ``threads``, ``processes`` or ``coroutines``.
     algorithm
-        Which.
+        The algorithm.
     folder
-        Where files go; a temporary folder unless given.
+        A folder for files; by default a temporary one.
 
     Examples
     --------
@@ -124,13 +124,13 @@ def draw(rng: Generator) -> dict[str, float]:
 
 
 def reward(candidate: dict[str, float], rng: Generator) -> float:
-    """A number in [0, 1] of this mean that no other pull gives."""
+    """A number in [0, 1] with this mean that is unique to the pull."""
     return float(rng.random() ** (1.0 / candidate["mean"] - 1.0))
 
 
 @dataclass(frozen=True)
 class _Diary:
-    """Evaluates pulls, and notes what it does in a file; it can be sent to other processes."""
+    """Evaluates pulls, and logs them in a file; it can be sent to other processes."""
 
     path: str
 
@@ -140,7 +140,7 @@ class _Diary:
         os.close(descriptor)
 
     def begin(self, candidate: dict[str, float], rng: Generator) -> tuple[float, float]:
-        """The reward, and how many seconds it takes."""
+        """The reward, and the seconds that it takes."""
         value = reward(candidate, rng)
         self.note("start", value)
         return value, 1e-3 * (1e6 * value % 1.0)
@@ -156,13 +156,13 @@ class _Diary:
         return value
 
     def told(self, candidate: dict[str, float], value: float) -> float:
-        """The cost of a pull is asked for as soon as its reward was told."""
+        """The cost of a pull, which is computed as soon as its reward was told."""
         self.note("told", value)
         return 0.0
 
 
 def work(path: str, diary: str, algorithm: str, how: str, seed: int) -> None:
-    """What the process that is killed does: begin or go on with the search, and keep a diary."""
+    """The work of the killed process: begin or resume the search, and keep a diary."""
     keeper = _Diary(diary)
     settings: dict[str, Any] = {"cost_of": keeper.told, "progress": "none"}
     new = {**TARGET, "algorithm": algorithm, "seed": seed, "storage": path}
@@ -180,11 +180,11 @@ def work(path: str, diary: str, algorithm: str, how: str, seed: int) -> None:
 
 
 class _Amiss(Exception):
-    """Something that must not happen."""
+    """A violation of a requirement."""
 
 
 class _Ordeal:
-    """One search, the processes that work on it, and what is known of them."""
+    """One search, the processes that work on it, and their results."""
 
     def __init__(self, folder: Path, seed: int, how: str, algorithm: str) -> None:
         self.path, self.alone = folder / "killed.db", folder / "alone.db"
@@ -192,7 +192,7 @@ class _Ordeal:
         self.seed, self.how, self.algorithm = seed, how, algorithm
         self.difference = ""
         self.kills = 0
-        #: Rewards on disk after the last kill, those acknowledged, and evaluations begun, once or more often.
+        #: Rewards on disk after the last kill, evaluations begun, and those begun more than once.
         self.recorded: set[float] = set()
         self.started: set[float] = set()
         self.repeated: set[float] = set()
@@ -206,7 +206,7 @@ class _Ordeal:
         return len(self.recorded)
 
     def undergo(self, kills: int) -> None:
-        """Let processes work and kill them, until one gets through."""
+        """Start processes and kill them, until one finishes."""
         ended = False
         while not ended:
             ended = self._life(kills)
@@ -214,29 +214,29 @@ class _Ordeal:
             self.kills += not ended
 
     def _life(self, kills: int) -> bool:
-        """One process; whether it got through."""
+        """Run one process; return whether it finished."""
         arguments = [str(self.path), str(self.diary), self.algorithm, self.how, str(self.seed)]
         process = subprocess.Popen([sys.executable, "-c", _CHILD, *arguments], stderr=subprocess.PIPE)
         try:
             if self.kills < kills:
                 self._wait(process, kills)
                 process.kill()
-            # All that it started has the same end of this pipe: it is closed when the last of them is gone.
+            # Everything that it started holds this pipe: it is closed when the last of them is gone.
             _, errors = process.communicate(timeout=_PATIENCE)
         except subprocess.TimeoutExpired as error:
-            raise _Amiss("a process goes on, or left one behind that does") from error
+            raise _Amiss("a process did not end, or left another one behind") from error
         finally:
             process.kill()
             process.wait()
             assert process.stderr is not None
             process.stderr.close()
-        # Python's own helper says of a process that was killed what it cleared away.
+        # After a kill Python's own helper process reports what it cleaned up.
         if errors and process.returncode >= 0:
             raise _Amiss(f"a process failed: {errors.decode(errors='replace').strip().splitlines()[-1]}")
         return process.returncode == 0
 
     def _wait(self, process: subprocess.Popen[bytes], kills: int) -> None:
-        """Until the moment to kill: early, or after a share of the work that leaves some for the next."""
+        """Wait until the moment to kill: early, or after a part of the work that leaves some for the next process."""
         if self.random.randrange(EARLY) == 0:
             time.sleep(0.6 * self.random.random())
             return
@@ -250,7 +250,7 @@ class _Ordeal:
         return self.diary.stat().st_size if self.diary.exists() else 0
 
     def _review(self) -> None:
-        """Read the diary of the process that ended, and what it left on disk."""
+        """Read the diary of the process that ended, and its record on disk."""
         lines = self.diary.read_text().splitlines() if self.diary.exists() else []
         self.diary.unlink(missing_ok=True)
         for what, text in (line.split() for line in lines):
@@ -274,7 +274,7 @@ class _Ordeal:
         return read(self.path)
 
     def compare(self) -> None:
-        """Raise unless what came out is what must."""
+        """Raise unless the result is as required."""
         killed, alone = self._recording(), read(self.alone)
         try:
             verified = verify(self.path)
@@ -287,14 +287,14 @@ class _Ordeal:
             return
         for part in ("config", "status", "arms", "asks", "waits", "tells"):
             if getattr(killed, part) != getattr(alone, part):
-                raise _Amiss(f"{part} are not those of the search that nobody killed")
+                raise _Amiss(f"{part} are not those of the undisturbed search")
         if {failure.action for failure in killed.failures} - {"again", "begun"}:
-            raise _Amiss("a pull failed that did not fail in the search that nobody killed")
+            raise _Amiss("a pull failed that did not fail in the undisturbed search")
         if _claimed(verified) != _claimed(Certificate.from_dict(alone.certificate or {})):
-            raise _Amiss("the certificate is not that of the search that nobody killed")
+            raise _Amiss("the certificate is not that of the undisturbed search")
 
     def _rewards(self, recording: Recording) -> None:
-        """Whether each reward is what seed, arm and number give."""
+        """Raise unless each reward follows from seed, arm and number."""
         calls = Calls(draw, reward, seed=self.seed)
         given = dict(recording.tells)
         counts: dict[int, int] = {}
@@ -309,5 +309,5 @@ class _Ordeal:
 
 
 def _claimed(certificate: Certificate) -> Certificate:
-    """What a certificate says, apart from the pulls that were lost to kills on the way."""
+    """The certificate without the pulls that were lost to kills."""
     return replace(certificate, digest=None, failures={}, assumptions=())

@@ -1,4 +1,4 @@
-"""Searches by ask and tell that are audited: finite sets and lists, unknown variances, early ends, durations."""
+"""Audited searches by ask and tell: finite sets and lists, unknown variances, early ends, durations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NORMAL = Case("unknown variance", "two-point(0,1.02,0.2)", 0.2, 1.0, 0.05, "nor
 _EARLY = Case("claims before the stop", _FIFTH, 0.2, 0.02, 0.1, trial=Early((25, 75, 200)), thin=4)
 _SLOW = Case("failures are slow", "two-point(0.68,0.99,0.2)", 0.2, 0.3, 0.02, trial=Durations(), thin=8)
 
-#: Searches by ask and tell, each with the algorithms of a short audit; in a long one they are all that take them.
+#: Searches by ask and tell, each with the algorithms of a short audit; a long audit has all that support them.
 TRIAL_CASES = (
     (_SCORES, _TWO),
     (_LIST, _TWO),
@@ -30,7 +30,7 @@ TRIAL_CASES = (
     (_EARLY, tuple(entry.name for entry in PRINCIPAL)),
     (_SLOW, _TWO),
 )
-#: More of the same, for a longer audit.
+#: More cases for a longer audit.
 MORE_TRIAL_CASES = (
     Case("pass or fail on 50 items", "two-point(0.4,0.62,0.1)", 0.1, 0.2, 0.1, "pass-fail(50)", trial=TestSet()),
     _LIST._replace(name="a list of 100", trial=Listed(100)),

@@ -1,4 +1,4 @@
-"""Searches by ask and tell, judged: what ``simulate`` does not have, such as finite sets, early ends and durations."""
+"""Searches by ask and tell, judged, for features that ``simulate`` lacks: finite sets, early ends and durations."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from topalpha.rules.protocol import Algorithm
 
 
 class Verdict(NamedTuple):
-    """What is counted of one search.
+    """The result of one search.
 
     Attributes
     ----------
     pulls
-        The rewards that it took.
+        The number of rewards.
     wrong
-        Whether it said something false.
+        Whether it claimed something false.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True)
 class Trial:
-    """One search after another, each with one pull at a time, until it stops; an error is an arm that is too low.
+    """Searches with one pull at a time, until they stop; an error is an arm that is too low.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Trial:
         return Search(algorithm, seed)
 
     def means(self, algorithm: Algorithm, law: Reservoir, rng: Generator) -> list[float]:
-        """The means of the arms, in the order in which they are drawn."""
+        """The means of the arms, in the order of drawing."""
         return [float(mean) for mean in law.sample(algorithm.arms, rng)]
 
     def tape(self, algorithm: Algorithm, world: Any, mean: float, rng: Generator) -> Iterator[float]:
@@ -74,19 +74,19 @@ class Trial:
     def judged(
         self, search: Search, means: list[float], tapes: list[Iterator[float]], law: Reservoir, source: Streams
     ) -> bool:
-        """Run the search, and say whether what it claims is false."""
+        """Run the search, and return whether its claim is false."""
         proceed(search, tapes)
         return returned_wrongly(search, means, law)
 
 
 def proceed(search: Search, tapes: list[Iterator[float]], most: int = 2**62) -> None:
-    """Go on, with one pull at a time, until the search stops or has had this many rewards."""
+    """Continue with one pull at a time until the search stops or has this many rewards."""
     while search.history.t < most and (pull := search.ask()) is not None:
         search.tell(pull, next(tapes[pull.arm]))
 
 
 def returned_wrongly(search: Search, means: list[float], law: Reservoir) -> bool:
-    """Whether an arm that a search has returned is further than epsilon below the top."""
+    """Whether a returned arm is more than epsilon below the top."""
     low = law.threshold(search.algorithm.alpha, search.algorithm.epsilon)
     return search.stopped and min(means[arm] for arm in search.selection) < low
 
@@ -98,7 +98,7 @@ class TestSet(Trial):
     Parameters
     ----------
     again
-        The control: items are drawn with replacement, so that a score is not known when all have been drawn.
+        The control: items are drawn with replacement, so that a score stays unknown after all draws.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class TestSet(Trial):
     [1.0, 1.0, 1.0, 0.0]
     """
 
-    __test__ = False  # not a test for pytest, whatever its name
+    __test__ = False  # not a test for pytest, despite its name
 
     again: bool = False
 
@@ -120,12 +120,12 @@ class TestSet(Trial):
 
 @dataclass(frozen=True)
 class Listed(Trial):
-    """A finite list of candidates, drawn without replacement; the law says which means are on it, and how often.
+    """A finite list of candidates, drawn without replacement; the law gives the means on it and their frequencies.
 
     Parameters
     ----------
     size
-        How many candidates are on the list: the ``pool`` of the design.
+        The number of candidates on the list: the ``pool`` of the design.
     again
         The control: candidates are drawn with replacement.
 
@@ -141,19 +141,19 @@ class Listed(Trial):
     again: bool = False
 
     def means(self, algorithm: Algorithm, law: Reservoir, rng: Generator) -> list[float]:
-        """The means of those that are drawn."""
+        """The means of the drawn candidates."""
         listed = [law.lower_quantile((place + 0.5) / self.size) for place in range(self.size)]
         return [float(mean) for mean in rng.choice(listed, algorithm.arms, replace=self.again)]
 
 
 @dataclass(frozen=True)
 class Early(Trial):
-    """A search that is ended before it stops: all that it claims at these moments must be true.
+    """A search that is ended before it stops: all its claims at these moments must be true.
 
     Parameters
     ----------
     moments
-        After how many rewards a certificate is read, in increasing order.
+        The numbers of rewards at which a certificate is read, in increasing order.
 
     Examples
     --------
@@ -178,7 +178,7 @@ class Early(Trial):
 
 
 class FinishingOrder(Search):
-    """The rule switched off: a reward counts as soon as it is told, whatever was asked for before."""
+    """A search with the rule switched off: a reward counts as soon as it is told."""
 
     def _count(self, pull: Pull, reward: float) -> None:
         lane = self._lanes[0 if self.traits.global_order else pull.arm]
@@ -189,14 +189,14 @@ class FinishingOrder(Search):
 
 @dataclass(frozen=True)
 class Durations(Trial):
-    """Pulls side by side whose duration depends on their reward: the better it is, the sooner it comes back.
+    """Parallel pulls whose duration depends on their reward: better rewards come back sooner.
 
     Parameters
     ----------
     width
-        How many pulls are in flight.
+        The number of pulls in flight.
     slow
-        How many times as long as a reward of 1 a reward of 0 takes, on average.
+        How many times as long a reward of 0 takes as a reward of 1, on average.
     finishing
         The control: rewards count in the order in which they come back.
 
@@ -219,7 +219,7 @@ class Durations(Trial):
     def judged(
         self, search: Search, means: list[float], tapes: list[Iterator[float]], law: Reservoir, source: Streams
     ) -> bool:
-        """Run the search, telling every reward when it comes back, in time that nobody waits for."""
+        """Run the search in simulated time, telling every reward when it comes back."""
         now, flying = 0.0, list[tuple[float, Pull, float]]()
         while True:
             for pull in search.ask_many(self.width - len(flying)):

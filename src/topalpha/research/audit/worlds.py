@@ -1,4 +1,4 @@
-"""Rewards that are not those of the family whose bounds are audited: valid all the same, or wrong on purpose."""
+"""Rewards outside the family whose bounds are audited: still valid, or wrong on purpose."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class PlusMinus(NamedTuple):
-    """The mean plus or minus ``swing``, each half of the time; means must keep this far from 0 and 1.
+    """The mean plus or minus ``swing``, with equal probability; means must stay this far from 0 and 1.
 
     Examples
     --------
@@ -56,9 +56,9 @@ class Thirds(NamedTuple):
 
 
 class Jackpots(NamedTuple):
-    """Normal noise around 0 and, in a fraction ``share`` of the pulls, all of the mean at once: rewards not normal.
+    """Normal noise around 0, plus mean / ``share`` in a fraction ``share`` of the pulls: rewards that are not normal.
 
-    The bounds for normal rewards are wrong here: an arm that has not won yet looks like one that never will.
+    The bounds for normal rewards are wrong here: an arm that has not won yet looks like an arm that never wins.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The field side by side: chosen algorithms on chosen reservoirs and targets, resumable, with the lower bounds beside.
+"""Comparison of algorithms on reservoirs and targets, resumable, with lower bounds.
 
 >>> from topalpha.research.comparison import Case, Comparison, Contender, compare
 >>> one = Case("two-point(0.2,0.8,0.3)", 0.3, 0.3, 0.2)

@@ -1,4 +1,4 @@
-"""One cell of a comparison: an algorithm on a case, measured; or the reason why there is nothing to measure."""
+"""One cell of a comparison: an algorithm measured on a case, or the reason why it was not."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from topalpha.reservoirs import Reservoir, parse
 from topalpha.rules.protocol import Algorithm
 from topalpha.simulation import finish, simulate, start
 
-#: How a cell stands: it was run; its design is too large; it does not apply to this reservoir; it was refused.
+#: The status of a cell: it was run; its design is too large; it does not apply to this reservoir; it was refused.
 MEASURED, TOO_LARGE, NOT_APPLICABLE, REFUSED = "measured", "formula", "does not apply", "refused"
 
-#: Runs whose arms are looked at one by one, and how many groups of arms by mean are shown.
+#: The number of runs whose arms are recorded, and of groups of arms by mean.
 _WATCHED, _GROUPS = 3, 20
 
 
 @runtime_checkable
 class Planned(Protocol):
-    """A design that fixes how many pulls it takes, or how many it takes on average."""
+    """A design that fixes its number of pulls, or its average."""
 
     def design_pulls(self) -> float:
-        """By formula."""
+        """The number of pulls by formula."""
 
 
 class Cell(NamedTuple):
-    """A contender on a case, with a budget where it needs one.
+    """A contender on a case, with a budget if it needs one.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Cell(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What tells it from the others of a comparison."""
+        """The identity of the cell within a comparison."""
         parts = [self.contender.label, self.case.reservoir, " ".join(f"{number:.12g}" for number in self.case.target)]
         return " | ".join(parts if self.budget is None else [*parts, str(self.budget)])
 
@@ -67,7 +67,7 @@ def cells(comparison: Comparison) -> list[Cell]:
 
 
 def evaluate(cell: Cell, comparison: Comparison, workers: int | None = None) -> dict[str, Any]:
-    """The figures of a cell, ready for JSON; ``status`` says whether it could be measured, ``reason`` why not.
+    """The figures of a cell, ready for JSON; ``status`` says whether it was measured, ``reason`` why not.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def evaluate(cell: Cell, comparison: Comparison, workers: int | None = None) -> 
         reason = f"the design takes {planned:.3g} pulls, by its formula"
         return {**row, "status": TOO_LARGE, "reason": reason, "design_pulls": planned}
     runs = comparison.runs if contender.runs is None else contender.runs
-    # Blocks of pulls are drawn as sums: however many they are, they cost next to nothing.
+    # Blocks of pulls are drawn as sums: even very many cost almost nothing.
     limit = 2**62 if algorithm.traits.blocks else comparison.limit
     study = simulate(algorithm, law, runs, comparison.seed, workers, limit=limit).to_dict()
     figures = ("runs", "unfinished", "errors", "regret", "pulls", "seconds", "pulls_per_second")
@@ -126,7 +126,7 @@ def evaluate(cell: Cell, comparison: Comparison, workers: int | None = None) -> 
 
 
 def allocation(algorithm: Algorithm, law: Reservoir, runs: int, seed: int, limit: int) -> list[list[float]]:
-    """Where pulls go: arms sorted by their true mean and cut into groups; the mean and the pulls an arm, of each group.
+    """The mean and the pulls per arm in groups of arms, which are sorted by their true mean.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is compared: all that a comparison is made from, ready for JSON."""
+"""The configuration of a comparison, ready for JSON."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from topalpha.validate import MOST_RUNS, choice, fraction, plain, positive, requ
 
 #: A run ends after this many pulls, stopped or not.
 LIMIT = 100_000_000
-#: A design that fixes more pulls than this is reported by its formula and not run.
+#: A design that fixes more pulls than this is reported by its formula, not run.
 LARGEST_DESIGN = 1e9
 
 
 @dataclass(frozen=True)
 class Contender:
-    """An algorithm with its options; ``runs`` where it shall have another number of runs than the others.
+    """An algorithm with its options; ``runs`` if its number of runs differs from the others'.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class Contender:
 
     @property
     def label(self) -> str:
-        """The name, with the options that are not the default ones."""
+        """The name, with the options that differ from their defaults."""
         told = ", ".join(f"{name}={value}" for name, value in sorted(self.options.items()))
         return f"{self.name} ({told})" if told else self.name
 
@@ -86,12 +86,12 @@ class Comparison:
     family
         The rewards of all arms, as text.
     budgets
-        Pulls that algorithms with a budget are given, one after another.
+        Pulls for algorithms that need a budget, one cell each.
     runs, seed
         Runs of each cell, and their seed: run r draws the same arms for every algorithm.
     limit
-        A run that wants more pulls than this is cut off; the table says how many were. Those that
-        ask for blocks of pulls, which cost nothing to simulate, are not cut off.
+        A run that needs more pulls than this is cut off; the table counts such runs. Algorithms that plan blocks of
+        pulls, which cost nothing to simulate, are not cut off.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class Comparison:
         for case in self.cases:
             check_epsilon(positive("epsilon", case.epsilon), family)
             fraction("delta", case.delta)
-            blocks(case.alpha)  # lower bounds stand beside the pulls
+            blocks(case.alpha)  # for the lower bounds in the table
             check_means(parse(case.reservoir), family)
         for contender in self.contenders:
             if contender.runs is not None:
@@ -140,10 +140,10 @@ class Comparison:
         require(len(set(self.cases)) == len(self.cases), "cases", "differ", self.cases)
 
     def _check(self, contender: Contender) -> None:
-        """Raise where an option does not exist; what a target or a reservoir forbids is said in the cell."""
+        """Raise if an option does not exist; a target or reservoir that forbids it is reported in the cell."""
         one = entry(contender.name)
         require(isinstance(contender.options, Mapping), "options", "be a mapping of names to values", contender.options)
-        allowed = set(one.defaults) - {"pool", "budget"}  # arms are drawn; budgets are listed apart
+        allowed = set(one.defaults) - {"pool", "budget"}  # arms are drawn; budgets are separate
         for option, value in contender.options.items():
             known = f"be one of {', '.join(sorted(allowed)) or 'none'}"
             require(option in allowed, f"option of {contender.name}", known, option)
@@ -153,12 +153,12 @@ class Comparison:
             require(len(self.budgets) > 0, "budget", f"be given for {contender.name}", None)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """A dictionary for JSON."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Comparison:
-        """The comparison that :meth:`to_dict` gave, or that a person wrote."""
+        """The comparison from the result of :meth:`to_dict`, or from a dictionary written by hand."""
         known = {one.name for one in fields(cls)}
         whole_mapping = {"contenders", "cases"} <= set(values) <= known
         require(whole_mapping, "comparison", f"have the entries {', '.join(sorted(known))}", sorted(values))
@@ -171,7 +171,7 @@ class Comparison:
         return cls(contenders, cases, **rest)
 
     def budgets_of(self, contender: Contender) -> Iterator[int | None]:
-        """The budgets that it is given: all of them, or none where it needs none."""
+        """All budgets, or None for a contender that needs none."""
         yield from self.budgets if entry(contender.name).budgeted else (None,)
 
 

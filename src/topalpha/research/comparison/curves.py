@@ -19,16 +19,16 @@ from topalpha.storage.outputs import draft_of
 
 _SIZE = (11.0, 6.5)
 
-#: Which figures there are over the cells: the file, and what is on its horizontal axis.
+#: Figures over the cells: the file, and the parameter on its horizontal axis.
 SWEEPS = {f"pulls-against-{name}.png": name for name in ("delta", "alpha", "epsilon")}
-#: And the two others.
+#: The other two figures.
 BUDGETS, ALLOCATIONS = "error-against-budget.png", "pulls-per-arm.png"
 #: All files that :func:`draw` may write.
 FILES = (*SWEEPS, BUDGETS, ALLOCATIONS)
 
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Draw every figure that the rows allow, and say which files were written.
+    """Draw every figure that the rows allow, and return the files.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     budgeted = {_case(row) for row in measured if row["budget"] is not None}
     told = [row for row in measured if _case(row) in budgeted]
     files += _panels(told, styles, folder / BUDGETS, _error_axes)
-    first = {row["reservoir"]: _case(row) for row in reversed(free)}  # one panel a reservoir: its first case
+    first = {row["reservoir"]: _case(row) for row in reversed(free)}  # one panel per reservoir: its first case
     shown = [row for row in free if first[row["reservoir"]] == _case(row)]
     files += _panels(shown, styles, folder / ALLOCATIONS, _allocation_axes)
     return files
@@ -56,7 +56,7 @@ def _case(row: Row) -> tuple[Any, ...]:
 
 
 def _sweep(rows: Sequence[Row], parameter: str, styles: dict[str, Any], file: Path) -> list[Path]:
-    """Mean pulls against one parameter, a panel for each setting of the others that has two values at least."""
+    """Mean pulls against one parameter, a panel per setting of the others with at least two values."""
     others = [name for name in ("reservoir", "alpha", "epsilon", "delta") if name != parameter]
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
@@ -74,7 +74,7 @@ def _sweep(rows: Sequence[Row], parameter: str, styles: dict[str, Any], file: Pa
 
 
 def curves(axes: Any, rows: Sequence[Row], parameter: str, styles: dict[str, Any]) -> None:
-    """One curve for each algorithm, with bars of two standard errors; points are hollow where a run was cut off."""
+    """One curve per algorithm, with bars of two standard errors; points are hollow if a run was cut off."""
     for name in dict.fromkeys(row["algorithm"] for row in rows):
         some = sorted((row for row in rows if row["algorithm"] == name), key=lambda row: row[parameter])
         errors = [row["pulls"]["stderr"] or 0.0 for row in some]
@@ -89,7 +89,6 @@ def _panels(
     file: Path,
     fill: Callable[[Any, Sequence[Row], dict[str, Any]], None],
 ) -> list[Path]:
-    """A panel for each case."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         groups.setdefault(_case(row), []).append(row)
@@ -102,10 +101,10 @@ def _panels(
 
 
 def _error_axes(axes: Any, rows: Sequence[Row], styles: dict[str, Any]) -> None:
-    """Errors against pulls: curves of those with a budget, single points of those that stop by themselves."""
+    """Errors against pulls: curves of algorithms with a budget, single points of the others."""
     for name in dict.fromkeys(row["algorithm"] for row in rows):
         some = sorted((row for row in rows if row["algorithm"] == name), key=lambda row: row["pulls"]["mean"])
-        # Half an error where there was none, so that it can be shown; the interval says the rest.
+        # Half an error in place of none, so that it can be shown; the interval tells the rest.
         rates = [max(row["errors"]["rate"], 0.5 / row["runs"]) for row in some]
         high = [row["errors"]["interval"][1] for row in some]
         bars = [[0.0] * len(some), [max(0.0, top - rate) for top, rate in zip(high, rates, strict=True)]]
@@ -117,7 +116,6 @@ def _error_axes(axes: Any, rows: Sequence[Row], styles: dict[str, Any]) -> None:
 
 
 def _allocation_axes(axes: Any, rows: Sequence[Row], styles: dict[str, Any]) -> None:
-    """Pulls an arm against its mean."""
     for row in rows:
         x, y = [point[0] for point in row["allocation"]], [point[1] for point in row["allocation"]]
         axes.plot(x, y, markersize=4, label=row["algorithm"], **styles[row["algorithm"]])
@@ -125,7 +123,7 @@ def _allocation_axes(axes: Any, rows: Sequence[Row], styles: dict[str, Any]) -> 
 
 
 def _grid(groups: dict[Any, list[Row]], fill: Callable[[Any, Any, Sequence[Row]], None], file: Path) -> list[Path]:
-    """One picture with a panel for each group, and one legend for all; no file where there is no group."""
+    """One picture with a panel per group, and a common legend; no file without groups."""
     if not groups:
         return []
     columns = min(2, len(groups))

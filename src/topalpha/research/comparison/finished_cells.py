@@ -1,4 +1,4 @@
-"""What a comparison has measured, on disk: one line a cell, so that a crash loses the cell it was at and no other."""
+"""Measured cells on disk: one line per cell, so that a crash loses only the current cell."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ CONFIGURATION, CELLS = "comparison.json", "cells.jsonl"
 
 
 class Ledger:
-    """A folder with the configuration and the cells that are done; a context manager, and ours alone while it is open.
+    """A folder with the configuration and the finished cells; a context manager that locks the folder.
 
     Parameters
     ----------
     folder
-        Made if it does not exist. One that holds another comparison is refused, and left as it is.
+        Created if it does not exist. A folder with another comparison is refused, and left unchanged.
     comparison
-        What is compared.
+        The configuration.
 
     Examples
     --------
@@ -47,8 +47,8 @@ class Ledger:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise ValueError(f"folder must be one that can be written ({reason}), got {str(folder)!r}") from error
-        # Under their own names, so that links may lead elsewhere, but to nothing that must be left alone.
+            raise ValueError(f"folder must be writable ({reason}), got {str(folder)!r}") from error
+        # Checked under their own names, so that links may lead elsewhere, but not to files that must be left alone.
         self._configuration, self._cells = (writable(name, self.folder / name) for name in (CONFIGURATION, CELLS))
         self._lock = WriterLock(str(self._cells))
         try:
@@ -75,11 +75,11 @@ class Ledger:
             )
             with draft_of(self._configuration) as draft:
                 draft.write_text(text + "\n", encoding="utf-8")
-        #: Cells that are done, by key.
+        #: Finished cells, by key.
         self.rows = self._read()
 
     def _read(self) -> dict[str, dict[str, Any]]:
-        """All whole lines; a last one that was cut off by a crash is taken away."""
+        """All complete lines; an incomplete last line, left by a crash, is removed."""
         if not self._cells.exists():
             return {}
         data = self._cells.read_bytes()
@@ -88,7 +88,7 @@ class Ledger:
             rows = [json.loads(line) for line in whole.splitlines()]
         except ValueError as error:
             raise ValueError(
-                f"{CELLS} must hold one JSON object a line, got {error} in {str(self._cells)!r}"
+                f"{CELLS} must hold one JSON object per line, got {error} in {str(self._cells)!r}"
             ) from error
         for row in rows:
             whole_row = isinstance(row, dict) and "key" in row
@@ -99,7 +99,7 @@ class Ledger:
         return {row["key"]: row for row in rows}
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Write down a cell; on disk when this returns."""
+        """Store a cell; on disk when this returns."""
         try:
             with self._cells.open("ab") as file:
                 file.write(json.dumps(row, allow_nan=False).encode() + b"\n")
@@ -118,7 +118,7 @@ def _read_json(file: Path) -> Any:
 
 
 def load(folder: str | os.PathLike[str]) -> Comparison:
-    """The comparison whose configuration lies in a folder, or in a file.
+    """The comparison with the configuration in a folder or file.
 
     Examples
     --------

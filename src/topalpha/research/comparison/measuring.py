@@ -1,4 +1,4 @@
-"""A comparison from its first cell to its last, or from where it was."""
+"""The loop over the cells of a comparison, resumable."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ def compare(
     workers: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> list[dict[str, Any]]:
-    """Measure every cell of a comparison, and give its rows in order.
+    """Measure every cell of a comparison, and return its rows in order.
 
     Parameters
     ----------
     comparison
-        What is compared.
+        The algorithms, reservoirs and targets.
     folder
-        Where each cell is written down once it is done; cells that are there already are not measured again.
+        A folder that stores each finished cell; cells already in it are not measured again.
     workers
-        Threads for the runs of a cell; all cores unless given. The figures do not depend on it, but for the times.
+        The number of threads for the runs of a cell, by default one per core. Only the times depend on it.
     progress
-        Called with the key of each cell once it is done.
+        Called with the key of each finished cell.
 
     Examples
     --------

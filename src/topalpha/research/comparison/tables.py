@@ -1,4 +1,4 @@
-"""The rows of a comparison as tables: for the page, for a spreadsheet, and for those who count wins."""
+"""The rows of a comparison as tables: for the page, for a spreadsheet, and as a list of rivals."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def flat(row: Row) -> dict[str, Any]:
 
 
 def to_csv(rows: Iterable[Row]) -> str:
-    """All rows, with a line of names first.
+    """All rows as CSV, with a header.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def to_csv(rows: Iterable[Row]) -> str:
 
 
 def spent(row: Row) -> float:
-    """Mean pulls; by the formula of the design where that is all there is; infinite where there is nothing.
+    """Mean pulls; the design's formula if the cell was too large to run; infinite if there is neither.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def by_case(rows: Iterable[Row]) -> dict[Case, list[Row]]:
 
 
 def limits(case: Case, family: str) -> list[tuple[str, float | None, str]]:
-    """Lower bounds for a case: what they are, their value, and why there is none.
+    """Lower bounds for a case: their names, their values, and the reasons if there is no value.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def limits(case: Case, family: str) -> list[tuple[str, float | None, str]]:
 
 
 def rivals(rows: Iterable[Row], names: Sequence[str]) -> list[tuple[Case, Row, Row]]:
-    """Where one with the same guarantee and no more knowledge needs fewer pulls than the best of ``names``.
+    """Cases where another algorithm of the same guarantee and knowledge needs fewer pulls than the best of ``names``.
 
     Only differences of more than two standard errors of both together count.
 
