@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from marks import quick
 from topalpha.algorithms import design, entry, kl_lucb, lucb_pp
-from topalpha.algorithms.field.finite_solvers import CANDIDATE, ExponentialGap, Rounds
+from topalpha.algorithms.field.finite_solvers import CANDIDATE, ExponentialGap
 from topalpha.algorithms.field.p2 import TWO_PHASE
 from topalpha.ask_tell import Search
 from topalpha.engine import Run
@@ -20,16 +20,7 @@ from topalpha.research.audit.cases import JUST_OVER
 from topalpha.research.audit.replay import AFFORDABLE, matrix
 from topalpha.reservoirs import Beta, Conditioned, Dirac, TwoPoint, parse
 from topalpha.rules.elimination import ROUND_SUM
-from topalpha.rules.median_elimination import (
-    PRINTED,
-    TIGHT,
-    arms_to_see,
-    contest_pulls,
-    median_epsilon,
-    median_level,
-    median_pulls,
-    uniform_pulls,
-)
+from topalpha.rules.median_elimination import PRINTED, TIGHT, Contest, arms_to_see
 from topalpha.rules.protocol import BlockAlgorithm, History, Selector
 from topalpha.simulation import finish, simulate
 from topalpha.testing import check_algorithm, check_design, check_parameters, interpreted
@@ -122,24 +113,28 @@ def test_exponential_gap_with_rounds_that_drop_arms_runs_the_same_in_every_way()
 
 
 def test_the_shares_of_median_elimination_add_up():
-    assert sum(median_epsilon(0.3, stage) for stage in range(200)) == pytest.approx(0.3, rel=1e-12)
-    assert sum(median_level(0.3, stage) for stage in range(60)) == pytest.approx(0.3, rel=1e-12)
-    assert median_epsilon(0.4, 0) == 0.1
-    assert median_epsilon(0.4, 3) == pytest.approx(0.1 * 0.75**3, rel=1e-15)
-    assert median_level(0.4, 3) == 0.4 / 16.0
+    assert sum(Contest(0.3, 0.1, True, PRINTED).round_epsilon(stage) for stage in range(200)) == pytest.approx(
+        0.3, rel=1e-12
+    )
+    assert sum(Contest(0.1, 0.3, True, PRINTED).round_level(stage) for stage in range(60)) == pytest.approx(
+        0.3, rel=1e-12
+    )
+    assert Contest(0.4, 0.1, True, PRINTED).round_epsilon(0) == 0.1
+    assert Contest(0.4, 0.1, True, PRINTED).round_epsilon(3) == pytest.approx(0.1 * 0.75**3, rel=1e-15)
+    assert Contest(0.1, 0.4, True, PRINTED).round_level(3) == 0.4 / 16.0
 
 
 def test_pulls_of_a_round_by_hand():
     # eps_2 = 0.075, d_2 = 0.025: 4 ln(120) / 0.005625 = 3404.4
-    assert median_pulls(PRINTED, 0.4, 0.1, 1) == 3405
-    assert median_pulls(TIGHT, 0.4, 0.1, 1) == 1703
-    assert uniform_pulls(1.0, 0.1, 0.05, 30) == math.ceil(math.log(29 / 0.05) / 0.01) == 637
+    assert Contest(0.4, 0.1, True, PRINTED).round_pulls(1, 9) == 3405
+    assert Contest(0.4, 0.1, True, TIGHT).round_pulls(1, 9) == 1703
+    assert Contest(0.1, 0.05, False, 1.0).round_pulls(0, 30) == math.ceil(math.log(29 / 0.05) / 0.01) == 637
     # 5 arms, then 3, then 2
-    rounds = [median_pulls(4.0, 0.4, 0.1, stage) for stage in range(3)]
-    assert contest_pulls(True, 4.0, 0.4, 0.1, 5, True) == 5 * rounds[0] + 3 * rounds[1] + 2 * rounds[2]
-    assert contest_pulls(False, 1.0, 0.1, 0.05, 30, True) == 30 * 637
-    assert contest_pulls(True, 4.0, 0.4, 0.1, 1, True) == 1
-    assert contest_pulls(True, 4.0, 0.4, 0.1, 1, False) == 0
+    rounds = [Contest(0.4, 0.1, True, 4.0).round_pulls(stage, 9) for stage in range(3)]
+    assert Contest(0.4, 0.1, True, 4.0).most_pulls(5, True) == 5 * rounds[0] + 3 * rounds[1] + 2 * rounds[2]
+    assert Contest(0.1, 0.05, False, 1.0).most_pulls(30, True) == 30 * 637
+    assert Contest(0.4, 0.1, True, 4.0).most_pulls(1, True) == 1
+    assert Contest(0.4, 0.1, True, 4.0).most_pulls(1, False) == 0
 
 
 def test_compiled_rules_count_arms_as_the_theory_does():
@@ -191,7 +186,7 @@ def test_blocks_of_a_run_are_the_schedule():
     """Pulls per arm of a copy: sums of the first rounds; half of the arms leave after each."""
     algorithm = design("p2", 0.2, 0.5, 0.1)
     one = finished(algorithm, UNIT, 0)
-    steps = np.cumsum([median_pulls(4.0, 0.5, 0.05, stage) for stage in range(4)])
+    steps = np.cumsum([Contest(0.5, 0.05, True, 4.0).round_pulls(stage, 9) for stage in range(4)])
     # 15 arms, then 8, 4, 2
     assert sorted(one.pulls) == sorted([steps[0]] * 7 + [steps[1]] * 4 + [steps[2]] * 2 + [steps[3]] * 2)
     assert one.pulls[one.recommend()] == steps[3]
@@ -201,8 +196,8 @@ def test_blocks_of_a_run_are_the_schedule():
 def test_winners_of_copies_meet_in_the_final():
     algorithm = design("p3", 0.2, 0.4, 0.1, solver="uniform", copies="corrected")
     one = finished(algorithm, UNIT, 0)
-    trial = uniform_pulls(1.0, 0.2, 0.125, algorithm.arms_each)
-    final = uniform_pulls(1.0, 0.2, 0.05, 3)
+    trial = Contest(0.2, 0.125, False, 1.0).round_pulls(0, algorithm.arms_each)
+    final = Contest(0.2, 0.05, False, 1.0).round_pulls(0, 3)
     pulls = one.pulls.reshape(3, algorithm.arms_each)
     for copy in pulls:
         assert sorted(copy) == [trial] * (algorithm.arms_each - 1) + [trial + final]
@@ -211,7 +206,7 @@ def test_winners_of_copies_meet_in_the_final():
 
 def test_one_arm_is_pulled_once():
     algorithm = design("p2", 0.95, 0.2, 0.9, arms="tight")
-    for solver in (algorithm.solver, Rounds(0.2, 0.1, False, 1.0), ExponentialGap(0.01, 0.1, 0.25, 4.0)):
+    for solver in (algorithm.solver, Contest(0.2, 0.1, False, 1.0), ExponentialGap(0.01, 0.1, 0.25, 4.0)):
         single = algorithm._replace(arms=1, solver=solver)
         last, _ = interpreted(single, UNIT)
         assert (last.t, last.arm, single.design_pulls()) == (1, 0, 1.0)
@@ -332,19 +327,19 @@ def test_half_of_the_printed_pulls_are_enough_for_a_round_of_two(means, level):
     gap = means[0] - means[1]
     pulls = math.ceil(TIGHT * math.log(3.0 / level) / gap**2)
     assert kept_wrong(means, pulls) <= level
-    uniform = uniform_pulls(1.0, gap, level, 2)
+    uniform = Contest(gap, level, False, 1.0).round_pulls(0, 2)
     assert kept_wrong(means, uniform) <= level
 
 
 def test_the_exact_probabilities_can_exceed_the_level():
-    assert kept_wrong((0.6, 0.4), uniform_pulls(0.1, 0.2, 0.05, 2)) > 0.05
+    assert kept_wrong((0.6, 0.4), Contest(0.2, 0.05, False, 0.1).round_pulls(0, 2)) > 0.05
     assert kept_wrong((0.6, 0.4), math.ceil(0.1 * math.log(60.0) / 0.04)) > 0.05
 
 
 def test_deviations_of_a_round_are_within_a_third_of_its_level():
     """The two events of the proof, each for one arm: a mean that is off by eps_l / 2."""
     for factor, power in ((TIGHT, 1.0), (PRINTED, 2.0)):
-        pulls = median_pulls(factor, 0.8, 0.2, 0)
+        pulls = Contest(0.8, 0.2, True, factor).round_pulls(0, 9)
         threshold = pulls * (0.5 + 0.1)
         assert binom.sf(math.ceil(threshold) - 1, pulls, 0.5) <= (0.1 / 3.0) ** power
 
@@ -381,8 +376,8 @@ def test_exponential_gap_is_median_elimination_for_a_large_epsilon_and_more_for_
     small = design("p2", 0.1, 0.05, 0.1, solver="exponential-gap")
     level = 0.05 / 50.0
     expected = 30 * math.ceil(128.0 * math.log(2.0 / level))
-    expected += contest_pulls(True, 4.0, 1.0 / 16.0, level, 30, False)
-    expected += contest_pulls(True, 4.0, 0.05, 0.05 - level, 30, False)
+    expected += Contest(1.0 / 16.0, level, True, 4.0).most_pulls(30, False)
+    expected += Contest(0.05, 0.05 - level, True, 4.0).most_pulls(30, False)
     assert small.design_pulls() == expected
     study = simulate(small, UNIT, runs=40, seed=3)
     assert study.errors.count == 0

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from topalpha.rules.elimination import ALIVE, EXACT, FURTHER, new_round, next_blocks, round_mean, set_size
-from topalpha.rules.median_elimination import PRINTED, TIGHT, contest_pulls, last_arm, play_rounds
+from topalpha.rules.median_elimination import PRINTED, TIGHT, Contest, last_arm
 from topalpha.rules.protocol import History, Integers
 from topalpha.rules.registration import Target
 from topalpha.validate import choice, require
@@ -31,41 +31,17 @@ _SPREAD = 50.0
 
 
 class FiniteSolver(Protocol):
-    """What an algorithm asks of a solver; see :class:`Rounds`."""
+    """What an algorithm asks of a solver; see :class:`Contest`."""
 
     @property
     def statistics(self) -> int:
         """How many columns of ``History.stats`` it needs."""
 
     def contest(self, history: History, order: Integers, first: int, fresh: int, place: int, batch: Integers) -> int:
-        """As :func:`topalpha.rules.median_elimination.play_rounds`."""
+        """As :meth:`Contest.contest`."""
 
     def most_pulls(self, size: int, fresh: bool) -> float:
         """The pulls that a contest of ``size`` arms takes at most; on the host only."""
-
-
-class Rounds(NamedTuple):
-    """Median Elimination (``halving``), or uniform elimination."""
-
-    epsilon: float
-    delta: float
-    halving: bool
-    factor: float
-
-    @property
-    def statistics(self) -> int:
-        """Those of every elimination."""
-        return FURTHER
-
-    def contest(self, history: History, order: Integers, first: int, fresh: int, place: int, batch: Integers) -> int:
-        """Blocks of the present round; 0 once one arm is left."""
-        return play_rounds(
-            history, order, self.halving, self.factor, self.epsilon, self.delta, first, fresh, place, batch
-        )
-
-    def most_pulls(self, size: int, fresh: bool) -> float:
-        """The pulls that it takes: always these."""
-        return contest_pulls(self.halving, self.factor, self.epsilon, self.delta, size, fresh)
 
 
 class ExponentialGap(NamedTuple):
@@ -118,7 +94,8 @@ class ExponentialGap(NamedTuple):
             width = self.gap_epsilon(rounds)
             if history.state[place + 2] == 1.0:
                 level = self.gap_level(rounds)
-                written = play_rounds(history, order, True, self.factor, 0.5 * width, level, first, 0, place, batch)
+                finding = Contest(0.5 * width, level, True, self.factor)
+                written = finding.contest(history, order, first, 0, place, batch)
                 if written != 0:
                     return written
                 self.drop_candidates(history, first, width)
@@ -128,10 +105,8 @@ class ExponentialGap(NamedTuple):
             unseen = fresh if rounds == 0 else 0
             size = unseen if unseen > 0 else set_size(history, first)
             if size == 1 or 0.5 * width <= self.epsilon:
-                level = self.left_over(rounds)
-                written = play_rounds(
-                    history, order, True, self.factor, self.epsilon, level, first, unseen, place, batch
-                )
+                final = Contest(self.epsilon, self.left_over(rounds), True, self.factor)
+                written = final.contest(history, order, first, unseen, place, batch)
                 if written == 0:
                     history.state[place + 1] = 0.0
                 return written
@@ -161,13 +136,13 @@ class ExponentialGap(NamedTuple):
         while size > 1 and 0.5 * self.gap_epsilon(rounds) > self.epsilon:
             total += float(size) * self.gap_pulls(rounds)
             width, level = self.gap_epsilon(rounds), self.gap_level(rounds)
-            total += contest_pulls(True, self.factor, 0.5 * width, level, size, False)
+            total += Contest(0.5 * width, level, True, self.factor).most_pulls(size, False)
             rounds += 1
         unseen = fresh and rounds == 0
-        return total + contest_pulls(True, self.factor, self.epsilon, self.left_over(rounds), size, unseen)
+        return total + Contest(self.epsilon, self.left_over(rounds), True, self.factor).most_pulls(size, unseen)
 
 
-def median(epsilon: float, delta: float, pulls: str) -> Rounds:
+def median(epsilon: float, delta: float, pulls: str) -> Contest:
     """Median Elimination; ``pulls`` is ``"printed"``, or ``"tight"`` for half as many, which the proof allows.
 
     Examples
@@ -175,10 +150,10 @@ def median(epsilon: float, delta: float, pulls: str) -> Rounds:
     >>> median(0.1, 0.05, "tight").factor
     2.0
     """
-    return Rounds(epsilon, delta, halving=True, factor=PULLS[choice("pulls", pulls, PULLS)])
+    return Contest(epsilon, delta, halving=True, factor=PULLS[choice("pulls", pulls, PULLS)])
 
 
-def uniform(epsilon: float, delta: float, pulls: str) -> Rounds:
+def uniform(epsilon: float, delta: float, pulls: str) -> Contest:
     """Uniform elimination: the same number of pulls of each arm, then the best of them; there is one such number.
 
     Examples
@@ -187,7 +162,7 @@ def uniform(epsilon: float, delta: float, pulls: str) -> Rounds:
     19840.0
     """
     require(choice("pulls", pulls, PULLS) == "printed", "pulls", "be 'printed' for solver 'uniform'", pulls)
-    return Rounds(epsilon, delta, halving=False, factor=1.0)
+    return Contest(epsilon, delta, halving=False, factor=1.0)
 
 
 def exponential_gap(epsilon: float, delta: float, pulls: str) -> ExponentialGap:
@@ -202,7 +177,7 @@ def exponential_gap(epsilon: float, delta: float, pulls: str) -> ExponentialGap:
 
 
 #: Solvers whose contests always take the same number of pulls, by name.
-ROUNDS: dict[str, Callable[[float, float, str], Rounds]] = {"median": median, "uniform": uniform}
+ROUNDS: dict[str, Callable[[float, float, str], Contest]] = {"median": median, "uniform": uniform}
 
 
 def affordable(target: Target, pulls: float) -> None:

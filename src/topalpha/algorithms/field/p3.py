@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from topalpha.algorithms.field.finite_solvers import NUMBERS, ROUNDS, Rounds, affordable, computable
+from topalpha.algorithms.field.finite_solvers import NUMBERS, ROUNDS, affordable, computable
 from topalpha.algorithms.field.p2 import ARMS, WIDTH
 from topalpha.families import unit_rewards
 from topalpha.families.protocols import RewardFamily
 from topalpha.rules.elimination import FURTHER, Blocks
-from topalpha.rules.median_elimination import last_arm
+from topalpha.rules.median_elimination import Contest, last_arm
 from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import recall_leader
@@ -43,8 +43,8 @@ class Copies(NamedTuple):
     """Copies of P2, and a final between their winners."""
 
     number: int
-    trial: Rounds
-    final: Rounds
+    trial: Contest
+    final: Contest
 
     def tournament(self, history: History, order: Integers, start: int, each: int, place: int, batch: Integers) -> int:
         """Blocks of the present contest, copies of ``each`` fresh arms from ``start`` on; 0 once one arm is left.
