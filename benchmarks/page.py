@@ -1,4 +1,4 @@
-"""The dashboard's page in a browser, for 10,000 arms and 1,000,000 pulls: ``python benchmarks/page.py``.
+"""The dashboard's page in a browser, for 10,000 arms and 1,000,000 pulls: ``python -m benchmarks.page``.
 
 How soon it is there, how long an update takes, how long a commit takes to the screen, and Ctrl-C to the end.
 """
@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from speed import spread
+from benchmarks.speed import spread
 
 # What the browser tests start and look at pages with.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))

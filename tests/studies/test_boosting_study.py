@@ -11,18 +11,30 @@ import pytest
 
 from folders import ROOT
 from marks import quick
+from studies.boosting import __main__ as main
+from studies.boosting import data, images, methods, passes, rivals
+from studies.boosting.curves import Limit, checkpoints
+from studies.boosting.data import real
+from studies.boosting.measures import (
+    EXACT,
+    OURS,
+    SLACK,
+    SORTED,
+    accuracy_at,
+    by_size,
+    reached,
+    seconds_to_target,
+    target,
+    typical,
+)
+from studies.boosting.methods import ending_after, exhaustive, of_bandit, presorted
+from studies.boosting.report import BEGIN, END, put, section
+from studies.boosting.rivals import Exhaustive, boost
+from studies.boosting.short import at_size, in_short, times_of
+from studies.boosting.words import equal_time, figures, percent, ratio, spread, spread_of_all, three
+from topalpha.sklearn import BanditAdaBoostClassifier
 
 FOLDER, PAGE = ROOT / "docs" / "boosting", ROOT / "docs" / "boosting.md"
-
-
-@pytest.fixture(autouse=True)
-def studies(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "studies"))
-    known = set(sys.modules)
-    yield
-    for name in set(sys.modules) - known:
-        if name == "boosting" or name.startswith("boosting_"):
-            del sys.modules[name]
 
 
 def signed_weights(rows, rng):
@@ -48,8 +60,6 @@ def edge_of_stump(stump, features, signed):
 @pytest.mark.parametrize("kind", quick(["smooth", "ties", "constant", "few"], ["ties", "few"]))
 @pytest.mark.parametrize("search", ["Exhaustive", "Presorted"])
 def test_exact_searches_find_the_best_of_all_stumps(kind, search):
-    import boosting_rivals
-
     for seed in range(5):
         rng = np.random.default_rng((seed, 7))
         rows, width = (3, 2) if kind == "few" else (700, 6)
@@ -59,18 +69,16 @@ def test_exact_searches_find_the_best_of_all_stumps(kind, search):
         if kind == "constant":
             features[:, 1:] = 1.0
         signed = signed_weights(rows, rng)
-        found = getattr(boosting_rivals, search)(features, (signed > 0).astype(np.int64)).best(signed)
+        found = getattr(rivals, search)(features, (signed > 0).astype(np.int64)).best(signed)
         assert found.edge == pytest.approx(brute_force(features, signed), abs=1e-6)
         assert edge_of_stump(found, features, signed) == pytest.approx(found.edge, abs=1e-6)
 
 
 def test_bins_are_looked_into_where_borders_do_not_have_the_best_threshold():
-    import boosting_rivals
-
     rng = np.random.default_rng(3)
     features = rng.standard_normal((5_000, 3)).astype(np.float32)
     signed = signed_weights(5_000, rng)
-    search = boosting_rivals.Exhaustive(features, (signed > 0).astype(np.int64))
+    search = rivals.Exhaustive(features, (signed > 0).astype(np.int64))
     found = search.best(signed)
     assert search.opened > 0
     assert found.threshold not in search.borders[found.feature]
@@ -79,21 +87,18 @@ def test_bins_are_looked_into_where_borders_do_not_have_the_best_threshold():
 
 @pytest.mark.slow
 def test_random_stumps_are_scored_exactly():
-    import boosting_passes
-    import boosting_rivals
-
     rng = np.random.default_rng(5)
     features = np.round(rng.standard_normal((4_321, 9)), 2).astype(np.float32)
     signed = signed_weights(4_321, rng)
-    one, other = (boosting_rivals.RandomStumps(features, 40, np.random.default_rng(1)) for _ in range(2))
+    one, other = (rivals.RandomStumps(features, 40, np.random.default_rng(1)) for _ in range(2))
     drawn = one.draw(signed)
     edges = [
-        edge_of_stump(boosting_rivals.Stump(feature, threshold, 1, 0.0), features, signed)
+        edge_of_stump(rivals.Stump(feature, threshold, 1, 0.0), features, signed)
         for feature, threshold in zip(*drawn, strict=True)
     ]
     for (feature, threshold), edge in zip(zip(*drawn, strict=True), edges, strict=True):
         whole = float(signed.astype(float).sum())
-        assert boosting_passes.edge_of(one.columns[feature], threshold, signed, whole) == pytest.approx(edge, abs=1e-6)
+        assert passes.edge_of(one.columns[feature], threshold, signed, whole) == pytest.approx(edge, abs=1e-6)
     found = other.best(signed)
     assert found.edge == pytest.approx(max(map(abs, edges)), abs=1e-6)
     assert edge_of_stump(found, features, signed) == pytest.approx(found.edge, abs=1e-6)
@@ -101,22 +106,17 @@ def test_random_stumps_are_scored_exactly():
 
 @pytest.mark.slow
 def test_thresholds_fitted_to_a_few_rows_by_hand():
-    import boosting_passes
-
     columns = np.array([[5.0, 1.0, 3.0, 2.0, 4.0]], dtype=np.float32)
     signed = np.array([0.2, -0.2, 0.2, -0.2, 0.2], dtype=np.float32)  # positive above 2
     thresholds = np.empty(1, dtype=np.float32)
-    boosting_passes.fit_thresholds(columns, signed, np.array([0]), np.array([[0, 1, 2, 3, 4]]), thresholds)
+    passes.fit_thresholds(columns, signed, np.array([0]), np.array([[0, 1, 2, 3, 4]]), thresholds)
     assert thresholds[0] == 2.0
 
 
 @pytest.mark.slow
 def test_boosting_repeats_a_plain_adaboost():
-    import boosting_data
-    import boosting_rivals
-
-    task = boosting_data.generated(250, 4, 100)
-    found = boosting_rivals.boost(task.labels, lambda: boosting_rivals.Exhaustive(task.train, task.labels), 10, 60.0)
+    task = data.generated(250, 4, 100)
+    found = rivals.boost(task.labels, lambda: rivals.Exhaustive(task.train, task.labels), 10, 60.0)
     signs, margin = 2.0 * task.labels - 1.0, np.zeros(250)
     for stump, vote in zip(found.stumps, found.votes, strict=True):
         weights = np.exp(-signs * margin)
@@ -131,24 +131,19 @@ def test_boosting_repeats_a_plain_adaboost():
 
 
 def test_weights_of_a_step_add_up_to_one_and_forget_the_stump():
-    import boosting_passes
-    import boosting_rivals
-
     rng = np.random.default_rng(0)
     column, signed = rng.standard_normal(1_000).astype(np.float32), signed_weights(1_000, rng)
-    stump = boosting_rivals.Stump(0, 0.1, 1, 0.0)
+    stump = rivals.Stump(0, 0.1, 1, 0.0)
     edge = edge_of_stump(stump, column[:, None], signed)
-    boosting_passes.reweigh(column, 0.1, 1, math.atanh(edge), signed)
+    passes.reweigh(column, 0.1, 1, math.atanh(edge), signed)
     assert np.abs(signed).sum() == pytest.approx(1.0, abs=1e-5)
     assert edge_of_stump(stump, column[:, None], signed) == pytest.approx(0.0, abs=1e-5)
 
 
 def test_generated_table_comes_back_and_grows():
-    import boosting_data
-
-    task, again = boosting_data.generated(1_000, 3, 500), boosting_data.generated(1_000, 3, 500)
+    task, again = data.generated(1_000, 3, 500), data.generated(1_000, 3, 500)
     assert all(np.array_equal(a, b) for a, b in zip(task[1:], again[1:], strict=True))
-    longer, other = boosting_data.generated(50_500, 3, 500), boosting_data.generated(1_000, 4, 500)
+    longer, other = data.generated(50_500, 3, 500), data.generated(1_000, 4, 500)
     assert np.array_equal(longer.train[:1_000], task.train)
     assert np.array_equal(longer.test, task.test)
     assert not np.array_equal(other.train, task.train)
@@ -158,43 +153,38 @@ def test_generated_table_comes_back_and_grows():
 
 
 def test_images_come_back_and_test_images_show_other_digits():
-    import boosting_images
-
-    one, labels = boosting_images.images(300, 2)
-    again, _ = boosting_images.images(2_100, 2)
+    one, labels = images.images(300, 2)
+    again, _ = images.images(2_100, 2)
     assert np.array_equal(again[:300], one)
-    other, _ = boosting_images.images(300, 2, held_out=True)
+    other, _ = images.images(300, 2, held_out=True)
     assert not np.array_equal(one, other)
     assert set(labels) == {0, 1}
 
 
 @pytest.mark.slow
 def test_filters_on_some_rows_and_by_matrix_products_agree_with_a_plain_sum():
-    import boosting_images as study
 
-    some, _ = study.images(20, 0)
-    filters = study.random_filters(3, np.random.default_rng(0))
-    every = study.all_responses(some, filters)
+    some, _ = images.images(20, 0)
+    filters = images.random_filters(3, np.random.default_rng(0))
+    every = images.all_responses(some, filters)
     assert filters.sum(axis=(1, 2)) == pytest.approx(0.0, abs=1e-5)
     for which, weights in enumerate(filters):
         rows = np.array([7, 0, 19])
         found = np.empty(3, dtype=np.float32)
-        study.responses(some, rows, weights, found)
+        images.responses(some, rows, weights, found)
         for row, value in zip(rows, found, strict=True):
-            places = range(study.PLACES)
+            places = range(images.PLACES)
             plain = max(
-                float((some[row, a : a + study.FILTER, b : b + study.FILTER] * weights).sum())
+                float((some[row, a : a + images.FILTER, b : b + images.FILTER] * weights).sum())
                 for a in places
                 for b in places
             )
             assert value == pytest.approx(plain, abs=1e-4)
             assert every[row, which] == pytest.approx(plain, abs=1e-4)
-    assert study.all_responses(some, filters, limit=0.0) is None
+    assert images.all_responses(some, filters, limit=0.0) is None
 
 
 def test_checkpoints_are_close_and_hold_the_last_round():
-    from boosting_curves import checkpoints
-
     assert checkpoints(1) == [1]
     for rounds in (2, 7, 100, 600):
         found = checkpoints(rounds)
@@ -212,8 +202,6 @@ def a_run(rows, seed, *curves, not_ready=()):
 
 
 def test_the_target_and_when_it_is_reached_by_hand():
-    from boosting_measures import accuracy_at, reached, seconds_to_target, target
-
     exact = curve("exact", [1.0, 2.0, 3.0, 4.0], [0.6, 0.7, 0.81, 0.8])
     lucky = curve("bandit, edge", [0.1, 0.2, 0.3, 0.4], [0.9, 0.7, 0.8, 0.79])
     steady = curve("bandit, best", [0.1, 0.2, 0.3, 0.4], [0.5, 0.798, 0.8, 0.81])
@@ -229,8 +217,6 @@ def test_the_target_and_when_it_is_reached_by_hand():
 
 
 def test_the_page_and_its_pictures_follow_from_the_committed_results():
-    from boosting_report import put, section
-
     results = {
         name: json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")) for name in ("tables", "real", "images")
     }
@@ -242,10 +228,6 @@ def test_the_page_and_its_pictures_follow_from_the_committed_results():
 
 
 def test_the_readme_quotes_the_results():
-    from boosting_measures import EXACT, OURS, SLACK, SORTED, by_size
-    from boosting_short import times_of
-    from boosting_words import ratio
-
     groups = by_size(json.loads((FOLDER / "tables.json").read_text(encoding="utf-8"))["runs"])
     many, few = times_of(groups[1_000_000]), times_of(groups[3_500])
     readme, ours = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split()), OURS[0]
@@ -259,8 +241,6 @@ def test_the_readme_quotes_the_results():
 
 
 def test_the_page_has_a_place_for_the_tables():
-    from boosting_report import BEGIN, END, put
-
     page = PAGE.read_text(encoding="utf-8")
     assert f"{BEGIN}\nnew tables\n{END}" in put(page, "new tables")
     assert put(put(page, "one"), "two") == put(page, "two")
@@ -269,9 +249,6 @@ def test_the_page_has_a_place_for_the_tables():
 
 
 def test_weights_of_the_rivals_stay_normal_where_few_rows_are_hard():
-    from boosting_data import real
-    from boosting_rivals import Exhaustive, boost
-
     task = real("breast cancer", 0)
     found = boost(task.labels, lambda: Exhaustive(task.train, task.labels), 120, 60.0)
     assert len(found.stumps) == 120
@@ -288,8 +265,6 @@ def never(method, seconds=1.0, end=0.5):
 
 
 def test_what_is_said_in_short_says_losses_and_wins():
-    from boosting_short import in_short
-
     lost = [
         a_run(100, seed, at_once("exact", 1.0), at_once("bandit, edge", 4.0), never("bandit, best"), never("LightGBM"))
         for seed in range(3)
@@ -325,9 +300,6 @@ def test_what_is_said_in_short_says_losses_and_wins():
 
 
 def test_one_seed_that_misses_the_target_is_not_left_out():
-    from boosting_measures import typical
-    from boosting_short import at_size
-
     runs = [a_run(100, seed, at_once("exact", 1.0), at_once("bandit, edge", 0.1)) for seed in range(2)]
     assert typical(runs, "bandit, edge") == pytest.approx(0.1)
     runs.append(a_run(100, 2, at_once("exact", 1.0), never("bandit, edge")))
@@ -336,8 +308,6 @@ def test_one_seed_that_misses_the_target_is_not_left_out():
 
 
 def test_medians_and_ranges_by_hand():
-    from boosting_words import percent, spread, spread_of_all, three
-
     assert spread([1.0, 3.0, 2.0], three) == "2 (1–3)"
     assert spread([1.0, 1.0], three) == "1 (1–1)"  # a figure without a range is of one run
     assert spread([1.0], three) == "1"
@@ -353,9 +323,6 @@ def test_medians_and_ranges_by_hand():
 
 
 def test_a_method_that_is_not_ready_stands_in_the_tables():
-    from boosting_measures import seconds_to_target
-    from boosting_words import equal_time, figures, three
-
     runs = [a_run(100, seed, at_once("exact", 1.0), not_ready=["exact, 1,600 filters"]) for seed in range(2)]
     found = figures({100: runs, 200: [a_run(200, 0, at_once("exact", 1.0))]}, seconds_to_target, three)
     assert "| exact, 1,600 filters | not ready |  |" in found
@@ -363,11 +330,7 @@ def test_a_method_that_is_not_ready_stands_in_the_tables():
 
 
 def test_both_exact_searches_take_the_same_rounds():
-    import boosting_data
-    from boosting_curves import Limit
-    from boosting_methods import exhaustive, presorted
-
-    task = boosting_data.generated(600, 1, 300)
+    task = data.generated(600, 1, 300)
     one, other = (method(task, Limit(12, 60.0), 0) for method in (exhaustive, presorted))
     assert (one.rounds, one.accuracy, one.looked) == (other.rounds, other.accuracy, other.looked)
 
@@ -375,16 +338,13 @@ def test_both_exact_searches_take_the_same_rounds():
 @pytest.mark.slow
 def test_values_looked_at_are_counted_alike():
     """What the rounds read to choose stumps: no preparations, and not the value a row that AdaBoost's step reads."""
-    import boosting_data
-    import boosting_methods as study
-    from boosting_curves import Limit
 
-    task = boosting_data.generated(600, 1, 300)
+    task = data.generated(600, 1, 300)
     each = {
-        study.exhaustive: 600 * 100,
-        study.random_features: 600 * 10,
-        study.random_stumps: 59 * (600 + 128),
-        study.sampled_rows: 10_000 * 100 + 600,
+        methods.exhaustive: 600 * 100,
+        methods.random_features: 600 * 10,
+        methods.random_stumps: 59 * (600 + 128),
+        methods.sampled_rows: 10_000 * 100 + 600,
     }
     for method, values in each.items():
         looked = method(task, Limit(5, 60.0), 0).looked
@@ -394,12 +354,7 @@ def test_values_looked_at_are_counted_alike():
 @pytest.mark.parametrize("max_pulls", [2000, None])
 def test_passes_of_the_bandit_over_all_rows_are_counted(max_pulls):
     """One a round is AdaBoost's own; rounds whose pulls are spent try some stumps more."""
-    import boosting_data
-    from boosting_methods import ending_after, of_bandit
-
-    from topalpha.sklearn import BanditAdaBoostClassifier
-
-    task = boosting_data.generated(600, 1, 300)
+    task = data.generated(600, 1, 300)
     model = BanditAdaBoostClassifier(20, max_pulls=max_pulls, random_state=0)
     with ending_after(60.0) as passes:
         model.fit(task.train, task.labels)
@@ -417,45 +372,48 @@ def test_passes_of_the_bandit_over_all_rows_are_counted(max_pulls):
 
 
 def test_what_is_missing_is_said_in_one_sentence(monkeypatch, tmp_path, capsys):
-    import boosting
-
-    monkeypatch.setattr(boosting, "ROOT", tmp_path)
-    monkeypatch.setattr(boosting, "BUILD", tmp_path / "build" / "boosting")
+    monkeypatch.setattr(main, "ROOT", tmp_path)
+    monkeypatch.setattr(main, "BUILD", tmp_path / "build" / "boosting")
     monkeypatch.setattr(sys, "argv", ["boosting.py", "--quick", "--page"])
     with pytest.raises(SystemExit) as ended:
-        boosting.main()
+        main.main()
     assert ended.value.code == 2
     sentence = "the page needs all parts, and build/boosting has no results of tables, real, images"
     assert f"{sentence}: measure them first" in capsys.readouterr().err
-    monkeypatch.setattr(boosting, "run", lambda plan, folder, wanted: (folder / f"{wanted[0]}.json").write_text("{}"))
+    monkeypatch.setattr(main, "run", lambda plan, folder, wanted: (folder / f"{wanted[0]}.json").write_text("{}"))
     monkeypatch.setattr(sys, "argv", ["boosting.py", "--quick", "--part", "real"])
-    boosting.main()
+    main.main()
     assert "has no results of tables, images: it is not written." in capsys.readouterr().out
 
 
-SCRIPTS = (
-    "studies/boosting.py",
-    "studies/boosting_rounds.py",
-    "studies/comparison.py",
-    "studies/run.py",
-    "benchmarks/run.py",
+COMMANDS = (
+    "studies.boosting",
+    "studies.boosting.rounds",
+    "studies.comparison",
+    "studies.reproduction",
+    "benchmarks",
 )
 
 
+def run_module(module, *arguments):
+    """A module as a program, as the Makefile runs it."""
+    command = [sys.executable, "-m", module, *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_scripts_refuse_what_they_do_not_know(script):
-    found = subprocess.run([sys.executable, ROOT / script, "--wrong"], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("module", COMMANDS)
+def test_scripts_refuse_what_they_do_not_know(module):
+    found = run_module(module, "--wrong")
     assert found.returncode == 2
     assert found.stderr.strip().splitlines()[-1].endswith("error: unrecognized arguments: --wrong")
 
 
 @pytest.mark.slow
 def test_benchmarks_say_which_parts_there_are():
-    script = str(ROOT / "benchmarks" / "run.py")
-    found = subprocess.run([sys.executable, script, "nope"], capture_output=True, text=True, check=False)
+    found = run_module("benchmarks", "nope")
     assert found.returncode == 2
     assert "part must be one of start, speed, table, pulls, practice, field, dashboard, page, got nope" in found.stderr
-    found = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True, check=False)
+    found = run_module("benchmarks", "--help")
     assert found.returncode == 0
     assert "start, speed, table" in found.stdout

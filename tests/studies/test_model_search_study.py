@@ -1,7 +1,6 @@
 """The study of model search: the replay is what fits and searches give, and the page is what was measured."""
 
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -9,37 +8,10 @@ from scipy.stats import randint
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import RandomizedSearchCV
 
-from folders import ROOT
+from studies.model_search import __main__ as main
+from studies.model_search import proposals, replay, searches, tasks, truth
 from topalpha.sklearn import TopAlphaSearchCV
 from topalpha.sklearn.split_score import SplitScore
-
-STUDIES = ROOT / "studies"
-
-
-@pytest.fixture(scope="module")
-def study():
-    """The modules of the study."""
-    before = set(sys.modules)
-    sys.path.insert(0, str(STUDIES))
-    import model_search
-    import model_search_cells
-    import model_search_optuna
-    import model_search_page
-    import model_search_real
-    import model_search_replay
-    import model_search_tasks
-    import model_search_truth
-
-    class Modules:
-        main, page, real = model_search, model_search_page, model_search_real
-        replay, tasks, truth, cells = model_search_replay, model_search_tasks, model_search_truth, model_search_cells
-        optuna = model_search_optuna
-
-    yield Modules
-    sys.path.remove(str(STUDIES))
-    for name in set(sys.modules) - before:
-        if name.startswith("model_search") or name == "cells":
-            del sys.modules[name]
 
 
 class Recorded(BaseEstimator):
@@ -60,26 +32,26 @@ class Recorded(BaseEstimator):
         return float(self.tables[self.task][self.candidate, self.split_])
 
 
-def splits_of(study):
-    count = study.tasks.PARTITIONS * study.tasks.FOLDS
+def splits_of():
+    count = tasks.PARTITIONS * tasks.FOLDS
     return np.arange(count, dtype=float)[:, None]
 
 
-def test_true_quantile_by_hand(study):
-    table = study.truth.Table(np.array([[0.1, 0.3], [0.9, 0.7], [0.5, 0.5], [0.8, 0.8], [0.6, 0.4]]))
+def test_true_quantile_by_hand():
+    table = truth.Table(np.array([[0.1, 0.3], [0.9, 0.7], [0.5, 0.5], [0.8, 0.8], [0.6, 0.4]]))
     assert np.allclose(table.means, [0.2, 0.8, 0.5, 0.8, 0.5])
     # A fifth of five is one: the best. Two and three fifths: the tie of the two best, then the tie of the next two.
     quantiles = [table.quantile(alpha) for alpha in (0.1, 0.2, 0.4, 0.41, 0.6, 0.8, 0.81, 0.99)]
     assert np.allclose(quantiles, [0.8, 0.8, 0.8, 0.5, 0.5, 0.5, 0.2, 0.2])
-    three_tenths = study.truth.Table(np.arange(10.0)[:, None])  # 0.3 * 10 is a little more than 3 in floating point
+    three_tenths = truth.Table(np.arange(10.0)[:, None])  # 0.3 * 10 is a little more than 3 in floating point
     assert three_tenths.quantile(0.1 + 0.2) == 7.0
 
 
-def test_errors_are_counted_by_hand(study):
-    table = study.truth.Table(np.arange(100.0)[:, None])
+def test_errors_are_counted_by_hand():
+    table = truth.Table(np.arange(100.0)[:, None])
     means = [99.0, 95.0, 94.0, 93.5, 93.4, 88.5, 0.0]
-    runs = [(study.replay.Outcome(0, fits), mean) for fits, mean in zip(range(10, 17), means, strict=True)]
-    row = study.cells.summed_up(runs, table, epsilons=(1.5, 0.5))
+    runs = [(replay.Outcome(0, fits), mean) for fits, mean in zip(range(10, 17), means, strict=True)]
+    row = searches.summed_up(runs, table, epsilons=(1.5, 0.5))
     counts = [{gap: count["count"] for gap, count in row["below"][alpha].items()} for alpha in ("0.05", "0.1")]
     assert counts == [{"0": 5, "1.5": 3, "0.5": 5}, {"0": 2, "1.5": 1, "0.5": 2}]
     assert row["fits"] == {"mean": 13.0, "stderr": pytest.approx(math.sqrt(28.0 / 6.0 / 7.0)), "least": 10, "most": 16}
@@ -87,83 +59,82 @@ def test_errors_are_counted_by_hand(study):
 
 
 @pytest.mark.parametrize("name", ["cancer", "digits", "diabetes"])
-def test_recorded_scores_are_what_fits_give(study, name):
-    task, table, rng = study.tasks.TASKS[name], study.truth.read(name), np.random.default_rng(5)
-    assert table.scores.shape == (len(task.pool), study.tasks.PARTITIONS * study.tasks.FOLDS)
+def test_recorded_scores_are_what_fits_give(name):
+    task, table, rng = tasks.TASKS[name], truth.read(name), np.random.default_rng(5)
+    assert table.scores.shape == (len(task.pool), tasks.PARTITIONS * tasks.FOLDS)
     best = int(table.means.argmax())
     for candidate in [best, *rng.integers(len(task.pool), size=11)]:
         split = int(rng.integers(table.scores.shape[1]))
         score = task.fit_and_score(task.pool[candidate], split)
-        assert table.scores[candidate, split] == pytest.approx(score, abs=0.51 * study.truth.UNIT)
+        assert table.scores[candidate, split] == pytest.approx(score, abs=0.51 * truth.UNIT)
 
 
-def test_recorded_splits_are_partitions(study):
-    task = study.tasks.TASKS["diabetes"]
-    for partition in (0, study.tasks.PARTITIONS - 1):
+def test_recorded_splits_are_partitions():
+    task = tasks.TASKS["diabetes"]
+    for partition in (0, tasks.PARTITIONS - 1):
         held_out = np.concatenate([test for _, test in task.splits(partition)])
         assert sorted(held_out) == list(range(len(task.data[0])))
 
 
 @pytest.mark.parametrize("options", [{}, {"splits": "shared"}, {"bounds": "low-variance", "epsilon": 0.2}])
-def test_replayed_search_is_the_search(study, monkeypatch, options):
+def test_replayed_search_is_the_search(monkeypatch, options):
     """TopAlphaSearchCV, all of it, on an estimator that looks scores up: the same choice after the same fits."""
-    task, table = study.tasks.TASKS["cancer"], study.truth.read("cancer")
+    task, table = tasks.TASKS["cancer"], truth.read("cancer")
     Recorded.tables["cancer"] = table.scores
     options = {"alpha": 0.4, "delta": 0.3, "epsilon": 0.03, **options}
-    replayed = study.replay.top_alpha(task, table, 7, **options)
+    replayed = replay.top_alpha(task, table, 7, **options)
     dither = {} if "bounds" in options else {"dither": 1.0 / 114.0}  # of 569 rows a fifth is held out
 
     def split(self, rng):
-        place = study.replay.recorded_split(rng)
+        place = replay.recorded_split(rng)
         return [place], [place]
 
     monkeypatch.setattr(SplitScore, "split", split)
     laws = {"candidate": randint(0, len(task.pool))}
     search = TopAlphaSearchCV(Recorded(), laws, **{"refit": False, "random_state": 7, **dither, **options})
-    search.fit(splits_of(study))
+    search.fit(splits_of())
     assert (search.best_params_["candidate"], search.n_fits_) == replayed[:2]
     assert search.certificate_.proved == replayed.stopped is True
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_replayed_random_search_is_the_search(study, seed):
-    table = study.truth.read("digits")
+def test_replayed_random_search_is_the_search(seed):
+    table = truth.read("digits")
     Recorded.tables["digits"] = table.scores
-    splits = study.replay.partitions(np.random.default_rng(seed), 2)
+    splits = replay.partitions(np.random.default_rng(seed), 2)
     laws = {"candidate": randint(0, len(table.means))}
     folds = [([split], [split]) for split in splits]
     search = RandomizedSearchCV(Recorded("digits"), laws, n_iter=30, cv=folds, random_state=seed, refit=False)
-    search.fit(splits_of(study))
+    search.fit(splits_of())
     chosen = np.array([one["candidate"] for one in search.cv_results_["params"]])
-    assert study.replay.best(table, chosen, splits) == search.best_index_
+    assert replay.best(table, chosen, splits) == search.best_index_
 
 
-def test_the_nearest_candidate_of_a_candidate_is_itself(study):
-    for task in study.tasks.TASKS.values():
-        nearest = study.optuna.Nearest(task)
+def test_the_nearest_candidate_of_a_candidate_is_itself():
+    for task in tasks.TASKS.values():
+        nearest = proposals.Nearest(task)
         assert [nearest(task.pool[place]) for place in (0, 17, 199)] == [0, 17, 199]
 
 
-def test_the_page_is_what_was_measured(study):
-    text = study.main.DOCUMENT.read_text(encoding="utf-8")
-    assert study.main.document(text, study.main.results()) == text
+def test_the_page_is_what_was_measured():
+    text = main.DOCUMENT.read_text(encoding="utf-8")
+    assert main.document(text, main.results()) == text
 
 
-def test_every_search_was_measured_as_often_as_it_says(study):
-    found = study.main.results()
+def test_every_search_was_measured_as_often_as_it_says():
+    found = main.results()
     rows = {(row["task"], row["how"], row["search"]): row for row in found["rows"]}
-    tasks = study.tasks.TASKS
     expected = [
         (task, search)
-        for task in tasks
-        for search in (*study.cells.SEARCHES, *study.cells.CHECKS)
-        if tasks[task].score in search.scores
+        for task in tasks.TASKS
+        for search in (*searches.SEARCHES, *searches.CHECKS)
+        if tasks.TASKS[task].score in search.scores
     ]
     assert len(rows) == len(found["rows"]) == len(expected)
     for task, search in expected:
         assert rows[task, search.how, search.name]["runs"] == search.runs
     for name, one in found["tasks"].items():
-        assert flat(one) == pytest.approx(flat(study.cells.about(name)))
+        assert flat(one) == pytest.approx(flat(searches.about(name)))
 
 
 def flat(values, before=""):
@@ -176,19 +147,19 @@ def flat(values, before=""):
     return found
 
 
-def test_random_search_is_measured_again_from_seeds_and_table(study):
-    search = study.cells.randomized(60)
-    rows = {(row["task"], row["search"]): row for row in study.main.results()["rows"] if row["how"] == "replayed"}
-    again = study.cells.measure(search, "cancer", 1)
+def test_random_search_is_measured_again_from_seeds_and_table():
+    search = searches.randomized(60)
+    rows = {(row["task"], row["search"]): row for row in main.results()["rows"] if row["how"] == "replayed"}
+    again = searches.measure(search, "cancer", 1)
     assert again["first"] == rows["cancer", search.name]["first"]
     assert flat(again | {"first": 0}) == pytest.approx(flat(rows["cancer", search.name] | {"first": 0}))
 
 
 @pytest.mark.slow
-def test_the_first_runs_of_ours_come_out_the_same(study):
+def test_the_first_runs_of_ours_come_out_the_same():
     """The figures are those of the present code: after a change of the search run ``make model-search``."""
-    by_name = {search.name: search for search in study.cells.SEARCHES}
-    rows = [row for row in study.main.results()["rows"] if row["how"] == "replayed" and "alpha=0.1" in row["search"]]
+    by_name = {search.name: search for search in searches.SEARCHES}
+    rows = [row for row in main.results()["rows"] if row["how"] == "replayed" and "alpha=0.1" in row["search"]]
     assert len(rows) >= 5
     for row in rows:
         for seed, kept in enumerate(row["first"][:1]):
