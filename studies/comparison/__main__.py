@@ -141,9 +141,9 @@ def growth(rows: list[dict[str, Any]]) -> str:
 
 
 def _case(row: dict[str, Any]) -> Any:
-    from topalpha.research.comparison import Case
+    from topalpha.research.comparison import ComparisonCase
 
-    return Case(row["reservoir"], row["alpha"], row["epsilon"], row["delta"])
+    return ComparisonCase(row["reservoir"], row["alpha"], row["epsilon"], row["delta"])
 
 
 def errors(rows: list[dict[str, Any]]) -> str:

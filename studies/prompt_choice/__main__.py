@@ -23,9 +23,9 @@ from topalpha.execution import Calls
 from topalpha.randomness import run_seed, streams
 from topalpha.running.drive import prepare
 from topalpha.simulation import start
-from topalpha.testset.audit import Record
 from topalpha.testset.naive import Thumb, enough, fixed, race
 from topalpha.testset.replays import replays
+from topalpha.testset.score_audit import RuleRuns
 
 RUNS, DELTA, PROMPTS = 1000, 0.05, 2000
 
@@ -108,7 +108,7 @@ def measure(case: Case, runs: int = RUNS) -> dict[str, Any]:
 
     def record(rule: str, candidates: int, costs: np.ndarray, scores: np.ndarray) -> None:
         threshold = table.top(alpha) - epsilon - 1e-9
-        records.append(Record(rule, candidates, costs, scores, threshold, DELTA, candidates * items))
+        records.append(RuleRuns(rule, candidates, costs, scores, threshold, DELTA, candidates * items))
 
     for algorithm in ("cc-lucb", "joint-lucb"):
         replayed = replays(table, algorithm=algorithm, **target)

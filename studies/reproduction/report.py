@@ -12,18 +12,18 @@ from studies.reproduction.fit import CONSTANTS, READINGS
 from studies.reproduction.table import OTHER_RUNS, RUNS
 from studies.reproduction.tuning import RUNS as TUNING_RUNS
 from studies.reproduction.tuning import SETTINGS, cell_name, tuned
-from topalpha.research.table1 import Row, table1
+from topalpha.research.table1 import PaperRow, table1
 
 Results = dict[str, dict[str, Any]]
 NEW = ("lucb++", "cc-lucb", "joint-lucb")
 
 
-def cell(results: Results, row: Row, variant: str) -> dict[str, Any]:
+def cell(results: Results, row: PaperRow, variant: str) -> dict[str, Any]:
     """A row's results under a variant."""
     return results[f"row{row.number:02d}-{variant}-{RUNS if variant.startswith('kl-lucb') else OTHER_RUNS}"]
 
 
-def ratios(results: Results, variant: str, rows: Iterable[Row]) -> list[float]:
+def ratios(results: Results, variant: str, rows: Iterable[PaperRow]) -> list[float]:
     """How many times fewer pulls than the paper's algorithm needs."""
     return [
         cell(results, row, "kl-lucb")["pulls"]["mean"] / cell(results, row, variant)["pulls"]["mean"] for row in rows
@@ -45,7 +45,7 @@ def table(header: list[str], lines: Iterable[list[str]]) -> str:
 def reproduction(results: Results) -> str:
     """Both readings of n beside the published figures."""
 
-    def line(row: Row) -> list[str]:
+    def line(row: PaperRow) -> list[str]:
         as_run, printed = cell(results, row, "kl-lucb-table"), cell(results, row, "kl-lucb")
         return [
             str(row.number),

@@ -8,7 +8,7 @@ from typing import Any
 
 from studies.resumable import Cell
 from topalpha import design, simulate
-from topalpha.research.table1 import Row, table1
+from topalpha.research.table1 import PaperRow, table1
 
 #: Runs a row: of the paper's algorithm, and of the others.
 RUNS, OTHER_RUNS = 10_000, 2_000
@@ -23,7 +23,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def compute(row: Row, variant: str, runs: int) -> dict[str, Any]:
+def compute(row: PaperRow, variant: str, runs: int) -> dict[str, Any]:
     """One row of the table, run by one variant."""
     name, options = VARIANTS[variant]
     algorithm = design(name, row.alpha, row.epsilon, row.delta, **options)

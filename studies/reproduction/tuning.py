@@ -8,7 +8,7 @@ from typing import Any
 
 from studies.resumable import Cell
 from topalpha import design, simulate
-from topalpha.research.table1 import Row, table1
+from topalpha.research.table1 import PaperRow, table1
 
 RUNS = 200
 #: Each algorithm's default first, then neighbours in the levels that its design takes; joint-lucb's second entry has
@@ -25,7 +25,7 @@ SETTINGS: dict[str, tuple[dict[str, float], ...]] = {
 }
 
 
-def tuned(row: Row) -> bool:
+def tuned(row: PaperRow) -> bool:
     """Whether the row belongs to the half of the table's settings on which the defaults were chosen."""
     return (row.number - 1) // 2 % 2 == 0
 

@@ -19,10 +19,10 @@ from topalpha import ScoreTable
 from topalpha.cli import main
 from topalpha.execution import Calls
 from topalpha.simulation import Count
-from topalpha.testset.audit import Record, audit
 from topalpha.testset.naive import Thumb, enough, fixed, race
 from topalpha.testset.reading import from_csv, from_json
 from topalpha.testset.replays import replay_seed, replays
+from topalpha.testset.score_audit import RuleRuns, audit
 from topalpha.testset.selection import interval
 
 FALSE_ALARM = 1e-6
@@ -229,7 +229,7 @@ def test_choices_from_a_list_err_no_more_often_than_delta(algorithm):
 def test_negative_control_a_wrong_delta_is_found_out():
     table = needle()
     costs, scores = replays(table, epsilon=0.1, delta=0.9).many(200)
-    wrong = Record("select", 20, costs, scores, threshold=0.5 - 1e-9, delta=0.05, full=2000)
+    wrong = RuleRuns("select", 20, costs, scores, threshold=0.5 - 1e-9, delta=0.05, full=2000)
     assert not wrong.compatible
 
 
@@ -314,7 +314,7 @@ def test_the_command_is_readable_and_its_code_is_the_verdict(monkeypatch):
     for words in ("40 candidates, 100 examples", "prompt 5", "of the best of the list", "select (cc-lucb)", "race"):
         assert words in output
     assert "The errors of select are compatible with a probability of at most 5%." in output
-    monkeypatch.setattr(Record, "compatible", False)
+    monkeypatch.setattr(RuleRuns, "compatible", False)
     assert "NOT compatible" in call(RECORDED, "--runs", 20, code=1).stdout
 
 

@@ -23,7 +23,7 @@ _EACH, _QUARTER = 50, 4
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class RuleRuns:
     """The results of one rule in all runs.
 
     Attributes
@@ -39,7 +39,7 @@ class Record:
 
     Examples
     --------
-    >>> one = Record("guess", 2, np.array([4, 6]), np.array([0.5, 0.9]), threshold=0.6, delta=0.05, full=10)
+    >>> one = RuleRuns("guess", 2, np.array([4, 6]), np.array([0.5, 0.9]), threshold=0.6, delta=0.05, full=10)
     >>> one.errors.count, one.share, one.compatible
     (1, 0.5, True)
     """
@@ -133,8 +133,8 @@ class Audit:
     seed: int
     top: float
     best: float
-    select: Record
-    thumbs: tuple[Record, ...]
+    select: RuleRuns
+    thumbs: tuple[RuleRuns, ...]
 
     @property
     def passed(self) -> bool:
@@ -217,8 +217,8 @@ def audit(
     runs, top = whole("runs", runs, most=MOST_RUNS), table.top(designed.alpha)
     threshold = top - epsilon - _ROUNDING
 
-    def record(rule: str, drawn: int, found: tuple[NDArray[np.int64], NDArray[np.float64]]) -> Record:
-        return Record(rule, drawn, *found, threshold=threshold, delta=delta, full=drawn * items)
+    def record(rule: str, drawn: int, found: tuple[NDArray[np.int64], NDArray[np.float64]]) -> RuleRuns:
+        return RuleRuns(rule, drawn, *found, threshold=threshold, delta=delta, full=drawn * items)
 
     thumbs = []
     for name, rule in rules_of_thumb(items).items():
