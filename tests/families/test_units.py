@@ -1,21 +1,12 @@
-"""Reward models beyond one-parameter families: bounds, evidence, coverage, and what a person says about rewards."""
+"""Reward models as users state them: their text, their units, what they assume and what they refuse."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from feeding import blank, feed, too_many
-from marks import quick
-from topalpha import Search, design
 from topalpha.confidence import bounds_for, evidence_for
-from topalpha.confidence.tilt_bounds import tilt_bound, tilt_grid
-from topalpha.engine.compile import compiled, parameter_classes
-from topalpha.engine.compiled_run import _arrays
 from topalpha.families import (
     Bernoulli,
     Exponential,
@@ -34,77 +25,11 @@ from topalpha.families import (
 from topalpha.families.protocols import EvidenceFamily, RewardFamily, RewardModel
 from topalpha.families.units import reward_model
 from topalpha.rules.columns import (
-    AFTER,
-    EXTRA,
-    UPPER,
     ConfidenceBounds,
     JointEvidence,
 )
-from topalpha.rules.protocol import SUM, History
-from topalpha.testing import check_family
 
 NEW = [PassFail(40), Normal(), LowVariance(), Mirrored(Poisson(3.0))]
-INNER = [Poisson(), Poisson(4.0), Exponential(), Gamma(2.5, 6.0)]
-
-
-# Families with the sign reversed.
-
-
-@pytest.mark.parametrize("inner", INNER, ids=str)
-def test_mirrored_families_fit_together(inner):
-    check_family(Mirrored(inner), (-0.5, -2.0, -3.5))
-
-
-@pytest.mark.parametrize("inner", INNER, ids=str)
-def test_mirrored_is_the_reflection(inner):
-    family = Mirrored(inner)
-    zero = str(family.highest), str(family.lowest)
-    assert zero == ("0.0", str(-inner.highest))
-    spots = st.floats(0.01, 3.9)
-
-    @settings(max_examples=60, deadline=None)
-    @given(spots, spots, st.floats(0.001, 5.0), st.integers(1, 300), st.floats(-5.0, 5.0).filter(bool))
-    def holds(one, other, level, pulls, tilt):
-        total = other * pulls
-        assert family.upper(-one, level) == -inner.lower(one, level)
-        assert family.lower(-one, level) == -inner.upper(one, level)
-        assert family.divergence(-one, -other) == inner.divergence(one, other)
-        assert family.chernoff_point(-one, -other) == -inner.chernoff_point(one, other)
-        assert family.log_ratio(-one, -other, -total, pulls) == inner.log_ratio(one, other, total, pulls)
-        assert family.redundancy(-total, pulls) == inner.redundancy(total, pulls)
-        assert family.below(-one, level) == -inner.above(one, level)
-        assert family.above(-one, level) == -inner.below(one, level)
-        growth, opposite = math.expm1(tilt), math.expm1(-tilt)
-        assert family.tilted(-one, -total, pulls, tilt, growth) == inner.tilted(one, total, pulls, -tilt, opposite)
-
-    holds()
-    for start, side in ((family.highest, -1), (family.lowest, 1)):
-        ours = tilt_bound(family, -70.0, 60, 2.0, *tilt_grid(family, 0.1, side), start)
-        theirs = tilt_bound(inner, 70.0, 60, 2.0, *tilt_grid(inner, 0.1, -side), 0.0 - start)
-        assert ours == pytest.approx(-theirs, abs=1e-9)
-    slope = (family.below(-1.0, 0.5) - family.below(-2.0, 0.5)) / 1.0
-    assert family.below_slope(0.5) == pytest.approx(slope)
-
-
-@pytest.mark.parametrize("inner", INNER, ids=str)
-def test_mirrored_evidence_is_monotone(inner):
-    evidence, rng = evidence_for(Mirrored(inner), 0.2, 0.5), np.random.default_rng(4)
-    history, lookup = blank(AFTER), evidence.tables()
-    for place in range(60):
-        feed(evidence, history, lookup, -inner.sample(1.5, rng))
-        if place == 20:
-            evidence.enroll(history, 0)
-    grid = np.linspace(-4.0, -0.05, 80)
-    below = [evidence.evidence_below(history, lookup, 0, float(x)) for x in grid]
-    above = [evidence.evidence_above(history, lookup, 0, float(x)) for x in grid]
-    assert np.all(np.diff(below) >= -1e-9)
-    assert np.all(np.diff(above) <= 1e-9)
-    assert evidence.evidence_below(history, lookup, 0, 0.0) == math.inf
-    crossed = grid[np.argmax(np.array(below) >= 0.5)]  # the running bound, which may have been lower before
-    assert -4.0 < history.stats[UPPER][0] <= crossed + 1e-9
-
-
-# What a person says.
 
 
 @pytest.mark.parametrize(
@@ -276,91 +201,3 @@ def test_reward_model_says_what_is_wrong():
         "family must not be mirrored already where minimise is set, got 'mirrored(poisson)'",
         lambda: reward_model("mirrored(poisson)", minimise=True),
     )
-
-
-# Compiled and interpreted bodies agree to the bit.
-
-
-def every_bound(model, history, lookup, rewards, targets, out):
-    for place in range(len(rewards)):
-        history.pulls[0] += 1
-        history.stats[SUM][0] += rewards[place]
-        model.fold(history, lookup, 0, rewards[place])
-        out[3 * place] = history.stats[UPPER][0]
-        out[3 * place + 1] = 1.0 if model.reaches(history, lookup, 0, targets[place]) else 0.0
-        out[3 * place + 2] = model.lower_now(history, lookup, 0)
-
-
-def every_evidence(model, history, lookup, rewards, targets, out):
-    for place in range(len(rewards)):
-        history.pulls[0] += 1
-        history.stats[SUM][0] += rewards[place]
-        model.fold(history, lookup, 0, rewards[place])
-        if place == len(rewards) // 3:
-            model.enroll(history, 0)
-        out[3 * place] = history.stats[UPPER][0] + model.noise(history, 0)
-        out[3 * place + 1] = model.evidence_below(history, lookup, 0, targets[place])
-        out[3 * place + 2] = model.evidence_above(history, lookup, 0, targets[place])
-
-
-def rewards_of(family, rng):
-    if isinstance(family, PassFail):
-        return rng.permutation([1.0] * 13 + [0.0] * 27)
-    return np.array([family.sample(-1.3 if isinstance(family, Mirrored) else 0.6, rng) for _ in range(60)])
-
-
-# Normal rewards have bounds and no joint evidence.
-MODELS = [(family, False) for family in NEW] + [(family, True) for family in NEW if not isinstance(family, Normal)]
-
-
-CHOSEN = [(family, joint) for family, joint in MODELS if joint and isinstance(family, LowVariance)]
-
-
-@pytest.mark.parametrize(("family", "joint"), quick(MODELS, CHOSEN), ids=str)
-def test_compiled_and_interpreted_bounds_agree(family, joint):
-    model = evidence_for(family, 0.1, 0.5) if joint else bounds_for(family, "tilt", 0.1, 0.8, 4.0)
-    rng = np.random.default_rng(12)
-    rewards = rewards_of(family, rng)
-    targets = rewards.mean() + rng.uniform(-0.3, 0.2, len(rewards))
-    columns = (AFTER if joint else EXTRA) + model.extra
-    interpreted, out = np.zeros(3 * len(rewards)), np.zeros(3 * len(rewards))
-    body = every_evidence if joint else every_bound
-    body(model, blank(columns), model.tables(), rewards.tolist(), targets.tolist(), interpreted)
-    arrays = tuple(np.zeros(1) for _ in range(columns))
-    history = History(0, 1, np.zeros(1, dtype=np.int64), arrays, np.zeros(1), np.zeros(1, dtype=np.int64), 0)
-    compiled(body, tuple(parameter_classes(model)))(model, history, _arrays(model.tables()), rewards, targets, out)
-    assert np.array_equal(interpreted, out)
-
-
-# Whole runs.
-
-
-def tape_of(family, rng):
-    """A random arm: where its rewards come from, and its mean."""
-    if isinstance(family, PassFail):
-        passes = int(rng.integers(0, family.items + 1))
-        return iter(rng.permutation([1.0] * passes + [0.0] * (family.items - passes)).tolist()), passes / family.items
-    mean = float(rng.uniform(-3.0, -0.5) if isinstance(family, Mirrored) else rng.uniform(0.1, 0.9))
-    return iter(lambda: family.sample(mean, rng), None), mean
-
-
-TARGETS = [(PassFail(6), 0.01), (PassFail(100), 0.1), (LowVariance(), 0.05), (Mirrored(Poisson(3.0)), 0.4)]
-RUNS = [(name, *target) for name in ("cc-lucb", "joint-lucb") for target in TARGETS]
-RUNS += [("cc-lucb", Normal(), 0.5), ("lucb++", Normal(), 0.5), *(("lucb++", *target) for target in TARGETS[:3])]
-
-
-@pytest.mark.parametrize(("name", "family", "epsilon"), quick(RUNS, RUNS[::2]), ids=str)
-def test_whole_runs_stop_with_a_good_arm(name, family, epsilon):
-    errors = 0
-    for seed in range(8):
-        algorithm, rng, tapes = design(name, 0.2, epsilon, 0.1, family), np.random.default_rng(seed), {}
-        search = Search(algorithm, seed)
-        while (pull := search.ask()) is not None:
-            if pull.arm not in tapes:
-                tapes[pull.arm] = tape_of(family, rng)
-            search.tell(pull, next(tapes[pull.arm][0]))
-        assert search.stopped
-        assert search.result.pulls <= algorithm.arms * min(family.capacity, 2000)
-        goal = np.quantile([tape_of(family, rng)[1] for _ in range(2000)], 0.8)
-        errors += tapes[search.best][1] < goal - epsilon
-    assert not too_many(errors, 8, 0.1)
