@@ -34,7 +34,7 @@ hooks: $(STAMP) ## Run `make check` before each commit from now on
 	@$(BIN)/pre-commit install
 
 browser: $(STAMP)
-	@$(BIN)/python tests/support/chromium.py
+	@$(BIN)/python -m tests.support.chromium
 
 # All workers need the tests as bytecode: it is made once, beside the static checks.
 bytecode: $(STAMP)
@@ -82,7 +82,7 @@ boosting: rivals ## Compare boosting by bandits with others, about half an hour
 	@$(BIN)/python -m studies.boosting
 
 pictures: browser ## Take the pictures of the README again
-	@$(BIN)/python docs/pictures.py
+	@$(BIN)/python -m docs.pictures
 
 clean: ## Remove everything that can be built again
 	rm -rf $(VENV) build dist docs/gallery docs/project .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import signal
 import socket
-import sys
 import tempfile
 import time
 from contextlib import ExitStack
@@ -16,15 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.speed import spread
-
-# What the browser tests start and look at pages with.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
-
-import chromium
-from dashboards import Dashboard, Processes
-from large import ARMS, Large
-from viewing import Viewer, drawn, moment, number, pump, shown
-from waiting import until
+from tests.support import chromium
+from tests.support.dashboards import Dashboard, Processes
+from tests.support.large import ARMS, Large
+from tests.support.viewing import Viewer, drawn, moment, number, pump, shown
+from tests.support.waiting import until
 
 PULLS = 1_000_000
 #: Marks of the page, or of the browser itself, by what they say.

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,8 @@ import pytest
 import topalpha.figures
 import topalpha.standing
 import topalpha.testset
-from folders import DATA, ROOT
+from docs import layers
+from tests.support.folders import DATA, ROOT
 from topalpha.former_names import FORMER, RENAMED
 from topalpha.testset import ScoreTable
 
@@ -99,9 +99,6 @@ def test_nobody_here_uses_former_names():
 
 
 def test_the_map_is_that_of_today():
-    spec = spec_from_file_location("layers", ROOT / "docs" / "layers.py")
-    layers = module_from_spec(spec)
-    spec.loader.exec_module(layers)
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert page == layers.filled(page), "run `python docs/layers.py`"
     rooms = [room for layer in layers.layers() for room in layer]

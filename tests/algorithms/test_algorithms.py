@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-import pin_trajectories
-from folders import DATA
+from tests.support import pin_trajectories
+from tests.support.folders import DATA
 from topalpha.algorithms import PRINCIPAL, design
 from topalpha.reservoirs import Beta, Conditioned
 from topalpha.rules.protocol import History

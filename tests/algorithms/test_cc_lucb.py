@@ -9,9 +9,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from feeding import observed
-from folders import DATA
-from marks import quick
+from tests.support.feeding import observed
+from tests.support.folders import DATA
+from tests.support.marks import quick
 from topalpha.algorithms import design
 from topalpha.confidence.tilt_bounds import log_mixture, tilt_bound
 from topalpha.families import Bernoulli

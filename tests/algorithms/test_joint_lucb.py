@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from feeding import observed
-from marks import quick
+from tests.support.feeding import observed
+from tests.support.marks import quick
 from topalpha.algorithms import design
 from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Beta, Conditioned, Dirac, TwoPoint, Uniform

@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from folders import DATA
-from marks import quick
+from tests.support.folders import DATA
+from tests.support.marks import quick
 from topalpha.algorithms import design
 from topalpha.families import Bernoulli, Exponential, Gaussian, Poisson
 from topalpha.randomness import run_seed, streams

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boosted import Projections, blobs
+from tests.support.boosted import Projections, blobs
 from topalpha.algorithms.field import cc_threshold
 from topalpha.boosting.lazy import LazyRows
 from topalpha.boosting.rounds import Asking, next_stump

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from storing import child, contents, kill
+from tests.support.storing import child, contents, kill
 from topalpha import resume, search, select
 from topalpha.cli import main
 from topalpha.research.comparison import Comparison, ComparisonCase, Contender, compare

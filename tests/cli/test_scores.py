@@ -6,7 +6,7 @@ import json
 
 from click.testing import CliRunner
 
-from folders import ROOT
+from tests.support.folders import ROOT
 from topalpha import ScoreTable
 from topalpha.cli import main
 from topalpha.testset.score_audit import RuleRuns

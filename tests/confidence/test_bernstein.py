@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
-from feeding import blank, crossings, feed, too_many
+from tests.support.feeding import blank, crossings, feed, too_many
 from topalpha.confidence import bounds_for, evidence_for
 from topalpha.confidence.bernstein import bet_grid
 from topalpha.confidence.tilt_bounds import tilt_bound, tilt_grid

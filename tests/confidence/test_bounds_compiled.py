@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from feeding import blank, too_many
-from marks import quick
+from tests.support.feeding import blank, too_many
+from tests.support.marks import quick
 from topalpha import Search, design
 from topalpha.confidence import bounds_for, evidence_for
 from topalpha.engine.compile import compiled, parameter_classes

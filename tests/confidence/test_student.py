@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from feeding import blank, crossings, feed, too_many
+from tests.support.feeding import blank, crossings, feed, too_many
 from topalpha.confidence import bounds_for
 from topalpha.confidence.student import log_student_mixture, student_reach
 from topalpha.confidence.student_law import student_cdf, student_density

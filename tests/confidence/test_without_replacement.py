@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
-from feeding import blank, feed
+from tests.support.feeding import blank, feed
 from topalpha.algorithms import design
 from topalpha.confidence import bounds_for, evidence_for
 from topalpha.confidence.shifts import first_at_least, log_factorials, log_shifts, shift_grid, shift_upper

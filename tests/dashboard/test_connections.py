@@ -13,11 +13,11 @@ import h11
 import httpx
 import pytest
 
-from dashboards import TOKEN, Processes
-from streaming import searching, serving, stream
+from tests.support.dashboards import TOKEN, Processes
+from tests.support.streaming import searching, serving, stream
+from tests.support.waiting import PATIENCE, until
 from topalpha.dashboard import connections
 from topalpha.dashboard import serving as serving_
-from waiting import PATIENCE, until
 
 HEAD = "HTTP/1.1\r\nHost: localhost\r\n"
 ORDER = f"Authorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{{"

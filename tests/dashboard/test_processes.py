@@ -11,12 +11,12 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from dashboards import TOKEN, Dashboard, Processes, kill
-from storing import child, contents
-from streaming import stream
+from tests.support.dashboards import TOKEN, Dashboard, Processes, kill
+from tests.support.storing import child, contents
+from tests.support.streaming import stream
+from tests.support.waiting import PATIENCE, until
 from topalpha.cli import main
 from topalpha.storage import Storage, listing, stamp
-from waiting import PATIENCE, until
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 

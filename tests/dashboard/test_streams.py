@@ -11,11 +11,11 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from streaming import PROGRESS, ROWS, TASK, fill, searching, serving, silence, stream
+from tests.support.streaming import PROGRESS, ROWS, TASK, fill, searching, serving, silence, stream
+from tests.support.waiting import PATIENCE, until
 from topalpha.dashboard import channels, connections, watching
 from topalpha.dashboard.channels import Channel
 from topalpha.storage import Recording, Row, Storage
-from waiting import PATIENCE, until
 
 CREATED = "2024-01-01T00:00:00+00:00"
 CERTIFICATE = {"statement": "<b>proved</b>", "epsilon": 0.2}

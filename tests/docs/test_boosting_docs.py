@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from folders import ROOT
+from tests.support.folders import ROOT
 
 
 def test_the_page_quotes_the_results():

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from folders import ROOT
-from marks import quick
+from tests.support.folders import ROOT
+from tests.support.marks import quick
 from topalpha import StorageError
 
 EXAMPLES = ROOT / "examples"

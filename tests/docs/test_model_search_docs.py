@@ -4,8 +4,8 @@ import json
 import re
 import sys
 
-from folders import ROOT
 from studies.model_search import design, one_search
+from tests.support.folders import ROOT
 
 PAGE = (ROOT / "docs" / "model_search.md").read_text(encoding="utf-8")
 FOLDER = ROOT / "docs" / "model_search"

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from folders import ROOT
 from studies.prompt_choice import page
+from tests.support.folders import ROOT
 from topalpha.cli import main
 
 pytest.importorskip("sklearn")

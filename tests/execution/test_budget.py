@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from driving import Books, by_hand, coin, draw, evaluate
+from tests.support.driving import Books, by_hand, coin, draw, evaluate
 from topalpha.execution import Budget, Calls, Meter
 
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from driving import Books, acoin, coin, draw
+from tests.support.driving import Books, acoin, coin, draw
 from topalpha import Pull
 from topalpha.execution import Calls, PullFailed
 

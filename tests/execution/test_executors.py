@@ -12,10 +12,10 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 
-from driving import Books, coin, draw
+from tests.support.driving import Books, coin, draw
+from tests.support.waiting import PATIENCE, until
 from topalpha import Pull
 from topalpha.execution import Calls, PullFailed, open_executor
-from waiting import PATIENCE, until
 
 
 def test_hung_threads_are_replaced_once_all_hang():

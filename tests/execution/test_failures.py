@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from driving import Books, coin, draw, evaluate
+from tests.support.driving import Books, coin, draw, evaluate
 from topalpha import Pull
 from topalpha.execution import Calls, PullFailed, asynchronous, flight
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from driving import Books, coin, draw
+from tests.support.driving import Books, coin, draw
 from topalpha.execution import Calls, arun
 
 SCRIPT = """

@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 import pytest
 
-from driving import SMALL, Books, acoin, by_hand, coin, draw
+from tests.support.driving import SMALL, Books, acoin, by_hand, coin, draw
 from topalpha import Pull
 from topalpha.execution import Calls
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from every_family import UNLIMITED, VECTORS, each, each_unlimited, exact_divergence, levels, means_of
+from tests.support.every_family import UNLIMITED, VECTORS, each, each_unlimited, exact_divergence, levels, means_of
 from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Poisson
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from every_family import EVERY, VECTORS, each, exact_divergence, means_of
+from tests.support.every_family import EVERY, VECTORS, each, exact_divergence, means_of
 from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Poisson
 
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from every_family import EVERY, each_unlimited
-from marks import quick
+from tests.support.every_family import EVERY, each_unlimited
+from tests.support.marks import quick
 from topalpha.families import FAMILIES, Bernoulli, Exponential, Gamma, Gaussian, Poisson, parse_family
 
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from every_family import VECTORS, each, each_unlimited
-from marks import quick
+from tests.support.every_family import VECTORS, each, each_unlimited
+from tests.support.marks import quick
 from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Poisson
 from topalpha.families.protocols import RewardFamily
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from feeding import blank, feed
+from tests.support.feeding import blank, feed
 from topalpha.confidence import evidence_for
 from topalpha.confidence.tilt_bounds import tilt_bound, tilt_grid
 from topalpha.families import (

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from drawn_searches import EASY, cost, draw, pull
+from tests.support.drawn_searches import EASY, cost, draw, pull
 from topalpha import Search, design, search
 
 

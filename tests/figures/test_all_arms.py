@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from drawn_searches import EASY, NAMES, draw, look, points, pull
-from marks import quick
-from pictures import bars, faults
+from tests.support.drawn_searches import EASY, NAMES, draw, look, points, pull
+from tests.support.marks import quick
+from tests.support.pictures import bars, faults
 from topalpha import Search, Session, Task, design, figures, search
 from topalpha.figures import KINDS, claims_curve, intervals, new_axes, pulls, race
 from topalpha.figures.style import CHALLENGER, LEADER, LINE, OTHER

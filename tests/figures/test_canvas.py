@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from drawn_searches import EASY, NAMES, draw, pull, run
-from marks import quick
-from pictures import faults, plain_looks
+from tests.support.drawn_searches import EASY, NAMES, draw, pull, run
+from tests.support.marks import quick
+from tests.support.pictures import faults, plain_looks
 from topalpha import figures, search
 from topalpha.figures import KINDS, new_axes, pulls, race
 from topalpha.report import html

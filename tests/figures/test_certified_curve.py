@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from drawn_searches import EASY, NAMES, draw, look, points, pull, run
-from pictures import faults
+from tests.support.drawn_searches import EASY, NAMES, draw, look, points, pull, run
+from tests.support.pictures import faults
 from topalpha import Certificate, Refuted, Search, design, search
 from topalpha.figures import KINDS, claims_curve, intervals, new_axes, pulls, race
 from topalpha.figures.style import PROVED

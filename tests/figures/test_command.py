@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from drawn_searches import run
-from marks import quick
+from tests.support.drawn_searches import run
+from tests.support.marks import quick
 from topalpha.figures import KINDS
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from drawn_studies import LAW, STUDIES, cut_off, study
-from pictures import bars, curves, faults, plain_looks
+from tests.support.drawn_studies import LAW, STUDIES, cut_off, study
+from tests.support.pictures import bars, curves, faults, plain_looks
 from topalpha import design, parse_reservoir, simulate
 from topalpha.figures import errors, new_axes, sweep
 from topalpha.figures.style import LIMIT, style

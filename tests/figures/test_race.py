@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from drawn_searches import EASY, NAMES, draw, look, pull
-from pictures import bars
+from tests.support.drawn_searches import EASY, NAMES, draw, look, pull
+from tests.support.pictures import bars
 from topalpha import search
 from topalpha.figures import new_axes, race
 from topalpha.figures.style import END, LEADER, LINE, REACH

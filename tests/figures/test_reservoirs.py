@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from marks import quick
-from pictures import curves, faults
+from tests.support.marks import quick
+from tests.support.pictures import curves, faults
 from topalpha import parse_reservoir
 from topalpha.figures import new_axes, reservoir
 from topalpha.figures.style import LINE

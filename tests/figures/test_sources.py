@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pictures import faults
+from tests.support.pictures import faults
 from topalpha import Session, Task, select
 from topalpha.figures import KINDS, intervals, new_axes, pulls, race
 

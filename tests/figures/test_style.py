@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from pictures import contrast, faults, luminance, plain_looks
+from tests.support.pictures import contrast, faults, luminance, plain_looks
 from topalpha.figures import new_axes
 from topalpha.figures import style as looks
 from topalpha.figures.style import GREY, Look, style

@@ -8,7 +8,7 @@ import statistics
 import numpy as np
 import pytest
 
-from plan_command import refused
+from tests.support.plan_command import refused
 from topalpha.algorithms import design
 from topalpha.families import (
     Bernoulli,

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from plan_command import call, refused
+from tests.support.plan_command import call, refused
 from topalpha.algorithms import design
 from topalpha.planner import plan
 

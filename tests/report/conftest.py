@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reports import EASY, draw, reward
+from tests.support.reports import EASY, draw, reward
 from topalpha import search
 from topalpha.report import html
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from marks import quick
+from tests.support.marks import quick
 from topalpha.cli import main
 
 

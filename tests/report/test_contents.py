@@ -8,7 +8,7 @@ import threading
 import pytest
 from click.testing import CliRunner
 
-from reports import EASY, QUIET, draw, reward, self_contained, svgs
+from tests.support.reports import EASY, QUIET, draw, reward, self_contained, svgs
 from topalpha import Refuted, Session, Task, resume, search
 from topalpha.cli import main
 from topalpha.report import html, write

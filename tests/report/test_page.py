@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from reports import EASY, EVIL, Page, self_contained, svgs
+from tests.support.reports import EASY, EVIL, Page, self_contained, svgs
 from topalpha import Session, Task, search
 from topalpha.report import html
 from topalpha.storage import read
@@ -157,7 +157,7 @@ def test_a_huge_candidate_is_shown_in_part_everywhere(path):
 def test_it_prints_on_several_pages(finished, tmp_path):
     from playwright.sync_api import sync_playwright
 
-    import chromium
+    from tests.support import chromium
 
     page = tmp_path / "report.html"
     page.write_text(finished[2], encoding="utf-8")

@@ -7,7 +7,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from reports import EASY, QUIET, draw, reward
+from tests.support.reports import EASY, QUIET, draw, reward
 from topalpha import search, select
 from topalpha.cli import main
 from topalpha.report.contents import gather

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reports import EASY, draw, reward, self_contained
+from tests.support.reports import EASY, draw, reward, self_contained
 from topalpha import Task, search, select
 from topalpha.report import html
 from topalpha.report.contents import gather

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from marks import quick
+from tests.support.marks import quick
 from topalpha import design, simulate
 from topalpha.algorithms import ALGORITHMS, entry
 from topalpha.cli import main

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from tests.support.transport import brute_force
 from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Mirrored, Poisson
 from topalpha.rules.likelihood_ratio import transport
-from transport import brute_force
 
 FAMILIES = [
     Bernoulli(),

@@ -12,13 +12,13 @@ import textwrap
 import numpy as np
 import pytest
 
-from marks import quick
+from tests.support.marks import quick
+from tests.support.waiting import until
 from topalpha import PullFailed, Search, Session, Task, aresume, asearch, design, plan, resume, search, verify
 from topalpha.families import Exponential, Gamma, Gaussian, LowVariance, Mirrored, PassFail, Poisson
 from topalpha.rules.columns import ASKED_THEN, PLACE, PULLS_THEN, SUM_THEN
 from topalpha.rules.protocol import Claim
 from topalpha.storage import read
-from waiting import until
 
 TARGET = {"alpha": 0.2, "epsilon": 0.2, "delta": 0.1, "progress": "none"}
 

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from known_models import SMOOTHING, TARGET, X, Y
+from tests.support.known_models import SMOOTHING, TARGET, X, Y
 from topalpha.sklearn import TopAlphaSearchCV
 
 

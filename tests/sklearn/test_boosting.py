@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import NotFittedError
 
-from boosted import Projections, blobs, fitted
-from marks import quick
+from tests.support.boosted import Projections, blobs, fitted
+from tests.support.marks import quick
 from topalpha.sklearn import BanditAdaBoostClassifier
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 from sklearn.datasets import make_hastie_10_2
 
-from boosted import fitted
+from tests.support.boosted import fitted
 from topalpha.algorithms.field import cc_threshold
 from topalpha.boosting.rounds import Asking, rounds
 from topalpha.boosting.rows import ColumnRows

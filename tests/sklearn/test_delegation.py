@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from known_models import SMOOTHING, TARGET, X, Y
+from tests.support.known_models import SMOOTHING, TARGET, X, Y
 from topalpha.sklearn import TopAlphaSearchCV
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import uniform
 
-from known_models import fitted
+from tests.support.known_models import fitted
 from topalpha.sklearn.distributions import MOST_LISTED, Grid, Sampler, in_words, pool
 
 

@@ -10,7 +10,7 @@ from sklearn.datasets import make_regression
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_score
 
-from known_models import ROWS, TARGET, Known, X, Y, fitted
+from tests.support.known_models import ROWS, TARGET, Known, X, Y, fitted
 from topalpha import search as plain_search
 from topalpha.sklearn import TopAlphaSearchCV
 from topalpha.sklearn.distributions import Grid

@@ -8,7 +8,7 @@ from scipy.stats import randint, uniform
 from sklearn.metrics import accuracy_score, make_scorer, recall_score
 from sklearn.naive_bayes import GaussianNB
 
-from known_models import ROWS, SMOOTHING, TARGET, Known, X, Y, fitted, known
+from tests.support.known_models import ROWS, SMOOTHING, TARGET, Known, X, Y, fitted, known
 from topalpha import verify
 from topalpha.sklearn import TopAlphaSearchCV
 from topalpha.storage import names, read

@@ -6,7 +6,7 @@ from scipy.stats import uniform
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
-from known_models import SMOOTHING, TARGET, X, Y, fitted
+from tests.support.known_models import SMOOTHING, TARGET, X, Y, fitted
 from topalpha.execution import Noted
 from topalpha.sklearn import TopAlphaSearchCV
 

@@ -6,7 +6,7 @@ from scipy.stats import uniform
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from known_models import SMOOTHING, TARGET, X, Y, fitted
+from tests.support.known_models import SMOOTHING, TARGET, X, Y, fitted
 from topalpha.sklearn import TopAlphaSearchCV
 
 

@@ -6,7 +6,7 @@ from numpy.random import RandomState
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 
-from known_models import TARGET, X, Y, fitted
+from tests.support.known_models import TARGET, X, Y, fitted
 from topalpha.execution import pull_generator
 
 

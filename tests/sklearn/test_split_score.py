@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.tree import DecisionTreeClassifier
 
-from known_models import ROWS, TARGET, Failing, X, Y, fitted
+from tests.support.known_models import ROWS, TARGET, Failing, X, Y, fitted
 from topalpha.execution import common_generator, place_of, pull_generator
 from topalpha.sklearn import TopAlphaSearchCV
 

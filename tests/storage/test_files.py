@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from storing import a_search, child, contents, fill, kill
+from tests.support.storing import a_search, child, contents, fill, kill
 from topalpha.storage import Storage, StorageError, files, names, post, read, writer
 from topalpha.storage.schema import TABLES
 

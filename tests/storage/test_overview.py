@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from storing import a_search, child, contents, kill
+from tests.support.storing import a_search, child, contents, kill
 from topalpha.storage import Storage, StorageError, candidates, listing, names, post, read, stamp
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from storing import a_search, child, contents, fill, kill
+from tests.support.storing import a_search, child, contents, fill, kill
+from tests.support.waiting import PATIENCE
 from topalpha.storage import Storage, StorageError, files, names, post, read, writer
 from topalpha.storage.schema import APPLICATION
-from waiting import PATIENCE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and resource limits of POSIX")
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from folders import ROOT
+from tests.support.folders import ROOT
 
 COMMANDS = (
     "studies.boosting",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from click.testing import CliRunner
 
-from pictures import curves
+from tests.support.pictures import curves
 from topalpha.cli import main
 
 EASY = {"alpha": 0.2, "epsilon": 0.25, "delta": 0.2, "seed": 3, "progress": "none"}

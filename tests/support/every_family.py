@@ -8,7 +8,7 @@ import mpmath
 import pytest
 from hypothesis import strategies as st
 
-from folders import DATA
+from tests.support.folders import DATA
 from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Poisson
 
 VECTORS = json.loads((DATA / "vectors.json").read_text())

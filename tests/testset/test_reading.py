@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from score_tables import named
+from tests.support.score_tables import named
 from topalpha import ScoreTable
 from topalpha.cli import main
 from topalpha.testset.reading import from_csv, from_json

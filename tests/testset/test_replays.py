@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from folders import ROOT
-from marks import quick
-from score_tables import needle, twins
+from tests.support.folders import ROOT
+from tests.support.marks import quick
+from tests.support.score_tables import needle, twins
 from topalpha import ScoreTable
 from topalpha.execution import Calls
 from topalpha.simulation import Count

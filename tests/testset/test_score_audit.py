@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from score_tables import needle
+from tests.support.score_tables import needle
 from topalpha.testset.naive import Thumb, enough, fixed, race
 from topalpha.testset.replays import replays
 from topalpha.testset.score_audit import RuleRuns

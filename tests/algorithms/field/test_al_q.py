@@ -7,7 +7,7 @@ import math
 import pytest
 from scipy.stats import binom
 
-from threshold_runs import advanced, needed, on
+from tests.support.threshold_runs import advanced, needed, on
 from topalpha.algorithms import design, prior_knowledge
 from topalpha.algorithms.field.al_q_iu import limit_estimation
 from topalpha.algorithms.field.schedules_threshold import repetitions

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from budgets import RESERVOIR, made, rejects, told
+from tests.support.budgets import RESERVOIR, made, rejects, told
 from topalpha.algorithms import design
 from topalpha.algorithms.field import bucb
 from topalpha.algorithms.field.bucb import arms_drawn, bracket_alpha

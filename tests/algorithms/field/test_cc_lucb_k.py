@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy.stats import binom
 
-from pool_runs import coin, drive
+from tests.support.pool_runs import coin, drive
 from topalpha import design, simulate
 from topalpha.research.audit.cases import JUST_OVER
 from topalpha.reservoirs import parse

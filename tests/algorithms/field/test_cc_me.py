@@ -7,7 +7,7 @@ import math
 import pytest
 from scipy.stats import binom
 
-from threshold_runs import advanced
+from tests.support.threshold_runs import advanced
 from topalpha.algorithms import design
 from topalpha.algorithms.field.schedules_threshold import Halving
 from topalpha.research.audit.cases import JUST_OVER

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from budgets import RESERVOIR, made
+from tests.support.budgets import RESERVOIR, made
 from topalpha.algorithms.field import d_ttts
 from topalpha.randomness import run_seed, streams
 from topalpha.rules.protocol import History

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from marks import quick
+from tests.support.marks import quick
+from tests.support.transport import brute_force, kt_redundancy
 from topalpha import Search
 from topalpha.algorithms import design, entry
 from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Mirrored
@@ -18,7 +19,6 @@ from topalpha.rules.likelihood_ratio import pair_memory, recall, separation, tra
 from topalpha.rules.protocol import History
 from topalpha.simulation import simulate
 from topalpha.testing import check_algorithm, check_design, interpreted
-from transport import brute_force, kt_redundancy
 
 NAMES = ["ugape", "glr", "eb-tc", "ttts", "track-and-stop"]
 PAIRS = NAMES[1:]

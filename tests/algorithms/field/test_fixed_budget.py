@@ -8,8 +8,8 @@ import random
 
 import pytest
 
-from budgets import RESERVOIR, made, reward_of, told
-from marks import quick
+from tests.support.budgets import RESERVOIR, made, reward_of, told
+from tests.support.marks import quick
 from topalpha import Search
 from topalpha.algorithms import FIELD, design, entry
 from topalpha.algorithms.field import hyperband, isha

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from budgets import made, rejects, told
+from tests.support.budgets import made, rejects, told
 from topalpha.algorithms.field import fixed_budget, hyperband
 from topalpha.reservoirs import TwoPoint
 from topalpha.simulation import simulate

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from budgets import made, rejects, told
+from tests.support.budgets import made, rejects, told
 from topalpha.algorithms.field import fixed_budget, isha
 from topalpha.reservoirs import TwoPoint
 from topalpha.simulation import simulate

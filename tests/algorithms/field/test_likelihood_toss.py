@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from marks import quick
+from tests.support.marks import quick
 from topalpha import Search, design, parse_reservoir, simulate
 from topalpha.algorithms import prior_knowledge
 from topalpha.families import Bernoulli, Exponential, Gaussian, Mirrored, Poisson

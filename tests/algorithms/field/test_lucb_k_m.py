@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from pool_runs import coin, drive
+from tests.support.pool_runs import coin, drive
 from topalpha import design
 
 NAMES = ("lucb-k-m", "p2-batched", "cc-lucb-streaming", "cc-lucb-k")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from marks import quick
-from pool_runs import coin
+from tests.support.marks import quick
+from tests.support.pool_runs import coin
 from topalpha import Search, design, simulate
 from topalpha.algorithms import entry
 from topalpha.algorithms.field.p2_batched import batches

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from marks import quick
+from tests.support.marks import quick
 from topalpha.algorithms import design, entry, kl_lucb, lucb_pp
 from topalpha.algorithms.field.finite_solvers import ExponentialGap
 from topalpha.algorithms.field.p2 import TWO_PHASE

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from budgets import RESERVOIR, made
+from tests.support.budgets import RESERVOIR, made
 from topalpha.algorithms.field import siri
 from topalpha.randomness import run_seed, streams
 from topalpha.testing import interpreted

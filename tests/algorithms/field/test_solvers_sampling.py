@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from scipy.stats import beta as beta_law
 from scipy.stats import binom
 
+from tests.support.transport import brute_force, kt_redundancy
 from topalpha import Search
 from topalpha.algorithms import design
 from topalpha.families import Bernoulli, Exponential, Gaussian, Mirrored
@@ -18,7 +19,6 @@ from topalpha.reservoirs import Dirac
 from topalpha.rules.likelihood_ratio import recall
 from topalpha.rules.protocol import History
 from topalpha.testing import interpreted
-from transport import brute_force, kt_redundancy
 
 
 def prepared(algorithm, pulls, totals):

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from pool_runs import coin, drive
+from tests.support.pool_runs import coin, drive
 from topalpha import Search, design
 from topalpha.algorithms.field.p2_batched import batches
 from topalpha.rules.columns import UPPER

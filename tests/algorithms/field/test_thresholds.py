@@ -7,8 +7,8 @@ import random
 import pytest
 from scipy.stats import binom
 
-from marks import quick
-from threshold_runs import advanced, needed, on
+from tests.support.marks import quick
+from tests.support.threshold_runs import advanced, needed, on
 from topalpha.algorithms import ALGORITHMS, design, entry
 from topalpha.ask_tell import Search
 from topalpha.engine import Run

@@ -5,7 +5,6 @@ import sys
 
 import pytest
 
-from folders import ROOT
 from studies.boosting import __main__ as main
 from studies.boosting.measures import (
     EXACT,
@@ -22,6 +21,7 @@ from studies.boosting.measures import (
 from studies.boosting.report import BEGIN, END, put, section
 from studies.boosting.short import at_size, in_short, times_of
 from studies.boosting.words import equal_time, figures, percent, ratio, spread, spread_of_all, three
+from tests.support.folders import ROOT
 
 FOLDER, PAGE = ROOT / "docs" / "boosting", ROOT / "docs" / "boosting.md"
 

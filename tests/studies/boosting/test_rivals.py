@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from marks import quick
 from studies.boosting import data, passes, rivals
 from studies.boosting.data import real
 from studies.boosting.rivals import Exhaustive, boost
+from tests.support.marks import quick
 
 
 def signed_weights(rows, rng):
