@@ -34,7 +34,7 @@ hooks: $(STAMP) ## Run `make check` before each commit from now on
 	@$(BIN)/pre-commit install
 
 browser: $(STAMP)
-	@$(BIN)/python tests/support/chromium.py
+	@$(BIN)/python -m tests.support.chromium
 
 # All workers need the tests as bytecode: it is made once, beside the static checks.
 bytecode: $(STAMP)
@@ -57,32 +57,32 @@ docs: $(STAMP) ## Build the documentation site into build/site
 	@echo "The site is in build/site/index.html"
 
 bench: $(STAMP) ## Speed, start-up and pulls, against their targets
-	@$(BIN)/python benchmarks/run.py
-	@$(BIN)/python benchmarks/readme.py
+	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks.readme
 
 audit: $(STAMP) ## Error rates on hard reservoirs, and both drivers on every algorithm and family
 	@$(BIN)/topalpha audit --full
 
 study: $(STAMP) ## Run the paper's table again
-	@$(BIN)/python studies/run.py
+	@$(BIN)/python -m studies.reproduction
 
 compare: $(STAMP) ## Measure the whole field side by side again
-	@$(BIN)/python studies/comparison.py
+	@$(BIN)/python -m studies.comparison
 
 prompt-choice: $(STAMP) ## Measure choices on a test set again: costs and errors
-	@$(BIN)/python studies/prompts.py
+	@$(BIN)/python -m studies.prompt_choice
 
 rivals: $(STAMP)
 	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,rivals]'
 
 model-search: rivals ## Compare the search for models with those that people use
-	@$(BIN)/python studies/model_search.py
+	@$(BIN)/python -m studies.model_search
 
 boosting: rivals ## Compare boosting by bandits with others, about half an hour
-	@$(BIN)/python studies/boosting.py
+	@$(BIN)/python -m studies.boosting
 
 pictures: browser ## Take the pictures of the README again
-	@$(BIN)/python docs/pictures.py
+	@$(BIN)/python -m docs.pictures
 
 clean: ## Remove everything that can be built again
 	rm -rf $(VENV) build dist docs/gallery docs/project .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,4 +1,4 @@
-"""The dashboard beside a search of 10,000 arms and 1,000,000 pulls: ``python benchmarks/dashboard.py [FILE]``.
+"""The dashboard beside a search of 10,000 arms and 1,000,000 pulls: ``python -m benchmarks.dashboard [FILE]``.
 
 With a FILE, that file is made (or used, if it is there) and kept: ``topalpha dashboard FILE`` shows it.
 """
@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from speed import spread
 
+from benchmarks.speed import spread
 from topalpha.ask_tell import Task
 from topalpha.storage import Storage
 
@@ -129,7 +129,7 @@ class Viewer(threading.Thread):
 
 def writer(path: Path, changing: int, seconds: float) -> dict[str, Any]:
     """The search in a process of its own; what it printed."""
-    command = [sys.executable, __file__, "--write", str(path), str(changing), str(seconds)]
+    command = [sys.executable, "-m", "benchmarks.dashboard", "--write", str(path), str(changing), str(seconds)]
     found: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     return found
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from speed import RESERVOIR, TARGET, spread
-
+from benchmarks.speed import RESERVOIR, TARGET, spread
 from topalpha.algorithms import ALGORITHMS, design, prior_knowledge
 from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Reservoir, TwoPoint

@@ -1,4 +1,4 @@
-"""The dashboard's page in a browser, for 10,000 arms and 1,000,000 pulls: ``python benchmarks/page.py``.
+"""The dashboard's page in a browser, for 10,000 arms and 1,000,000 pulls: ``python -m benchmarks.page``.
 
 How soon it is there, how long an update takes, how long a commit takes to the screen, and Ctrl-C to the end.
 """
@@ -8,23 +8,18 @@ from __future__ import annotations
 import json
 import signal
 import socket
-import sys
 import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from speed import spread
-
-# What the browser tests start and look at pages with.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
-
-import chromium
-from dashboards import Dashboard, Processes
-from large import ARMS, Large
-from viewing import Viewer, drawn, moment, number, pump, shown
-from waiting import until
+from benchmarks.speed import spread
+from tests.support import chromium
+from tests.support.dashboards import Dashboard, Processes
+from tests.support.large import ARMS, Large
+from tests.support.viewing import Viewer, drawn, moment, number, pump, shown
+from tests.support.waiting import until
 
 PULLS = 1_000_000
 #: Marks of the page, or of the browser itself, by what they say.

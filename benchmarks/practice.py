@@ -10,9 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-import parallel
-from speed import many_arms, spread
-
+from benchmarks import parallel
+from benchmarks.speed import many_arms, spread
 from topalpha import Search, search
 from topalpha.ask_tell import Task
 from topalpha.session import Session

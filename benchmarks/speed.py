@@ -7,8 +7,8 @@ import time
 from typing import Any
 
 import numpy as np
-from baselines import compiled_run, numpy_run
 
+from benchmarks.baselines import compiled_run, numpy_run
 from topalpha import design
 from topalpha.randomness import run_seed, streams
 from topalpha.reservoirs import Beta, Conditioned, Reservoir

@@ -1,4 +1,4 @@
-"""How the documentation site is built: ``make docs``, or ``sphinx-build -W --keep-going docs build/site``.
+"""How the documentation site is built: ``make docs``, or ``python -m sphinx -W docs build/site`` in the root.
 
 Nothing is fetched, neither by the build nor by the pages: no inventories of other projects, formulas are MathML that is
 written by the build, and every font, style and script comes out of an installed package.
@@ -6,13 +6,7 @@ written by the build, and every font, style and script comes out of an installed
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent / "src")]
-
-from topalpha import __version__  # noqa: E402 - the package of this tree, whatever is installed
+from topalpha import __version__
 
 project = "topalpha"
 author = "The topalpha authors"
@@ -27,11 +21,11 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
-    "algorithms_table",
-    "formulas",
-    "keyboard",
-    "outside",
-    "reference",
+    "docs._extensions.algorithms_table",
+    "docs._extensions.formulas",
+    "docs._extensions.keyboard",
+    "docs._extensions.outside",
+    "docs._extensions.reference",
 ]
 exclude_patterns = ["_*", "gallery/*.ipynb", "gallery/*.py", "gallery/*.json"]
 suppress_warnings = ["config.cache"]  # of sphinx-gallery: its scrapers cannot be pickled

@@ -14,16 +14,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.support import chromium
+from tests.support.dashboards import Dashboard, Processes
+from tests.support.viewing import Viewer, drawn, number, pump, shown
+from tests.support.waiting import until
+
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
-# What the browser tests start and look at pages with.
-sys.path.insert(0, str(ROOT / "tests" / "support"))
-
-import chromium  # noqa: E402
-from dashboards import Dashboard, Processes  # noqa: E402
-from viewing import Viewer, drawn, number, pump, shown  # noqa: E402
-from waiting import until  # noqa: E402
-
 #: Pulls after which the page is photographed; the search takes some 1,200.
 MOMENT = 700
 #: Seconds that a pull takes longer than it needs, so that there is something to watch.
@@ -33,10 +30,8 @@ COLOURS = 256
 
 def search(path: str) -> None:
     """The search itself, in a process of its own."""
-    sys.path.insert(0, str(ROOT / "examples"))
-    from compression import NAMES, draw, saves_enough
-
     import topalpha
+    from examples.compression import NAMES, draw, saves_enough
 
     def pull(candidate: dict[str, Any], name: str) -> bool:
         time.sleep(PACE)
@@ -85,7 +80,7 @@ def watch(folder: Path, browser: str) -> Path:
             dashboard = Dashboard(processes, path)
             wide = viewer(dashboard.with_token)
             narrow = viewer(dashboard.with_token, width=400, scheme="dark")
-            running = processes.start(__file__, path)
+            running = processes.start("-m", "docs.pictures", path)
             for page in (wide, narrow):
                 drawn(page)
             until(lambda: (number(wide) or 0) > MOMENT or pump(wide), patience=120.0)

@@ -6,9 +6,9 @@ Hypothesis is deterministic here: a test that passed yesterday passes today. ``-
 import pytest
 from hypothesis import settings
 
-import leftovers
-from leftovers import pytest_configure, pytest_runtest_makereport, pytest_sessionfinish  # noqa: F401 - hooks
-from storing import CHILDREN
+from tests.support import leftovers
+from tests.support.leftovers import pytest_configure, pytest_runtest_makereport, pytest_sessionfinish  # noqa: F401 - hooks
+from tests.support.storing import CHILDREN
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.register_profile("wide", max_examples=5000, deadline=None)

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -17,9 +16,13 @@ import pytest
 import topalpha.figures
 import topalpha.standing
 import topalpha.testset
-from folders import DATA, ROOT
-from topalpha.former_names import FORMER
+from docs import layers
+from tests.support.folders import DATA, ROOT
+from topalpha.former_names import FORMER, RENAMED
+from topalpha.testset import ScoreTable
 
+#: Functions that have the names of former modules.
+FUNCTIONS = {"figures.errors", "testset.audit"}
 FOLDERS = ("src", "tests", "studies", "benchmarks", "examples", "docs")
 #: The modules of version 0.2.0, and the names that each of them defined or offered.
 NAMES = json.loads((DATA / "names-0.2.0.json").read_text(encoding="utf-8"))
@@ -44,6 +47,12 @@ def test_names_of_0_2_0_are_found_where_they_were():
     assert [(module, name) for module in NAMES for name in NAMES[module] if not hasattr(found[module], name)] == []
 
 
+def test_classes_that_were_renamed_are_found_by_their_former_names():
+    for former, name in RENAMED.items():
+        module, _, old = former.rpartition(".")
+        assert getattr(import_module(f"topalpha.{module}"), old).__name__ == name
+
+
 @pytest.mark.parametrize("name", ["topalpha.cores", "topalpha.core.parts", "core", "models", "audit.cases", "progress"])
 def test_other_names_are_not_found(name):
     with pytest.raises(ModuleNotFoundError):
@@ -53,9 +62,11 @@ def test_other_names_are_not_found(name):
 def test_functions_stay_functions_when_former_modules_of_their_names_are_imported():
     for module in NAMES:
         import_module(f"topalpha.{module}")
-    assert callable(topalpha.figures.errors)
-    assert callable(topalpha.testset.audit)
     assert callable(topalpha.standing.standing)
+    with pytest.raises(ValueError, match=r"^studies must be a Study or several, got \[\]$"):
+        topalpha.figures.errors([])
+    with pytest.raises(ValueError, match=r"^runs must .*, got 0$"):
+        topalpha.testset.audit(ScoreTable(["a", "b"], ["1", "2"], [[0, 1], [1, 1]]), runs=0)
 
 
 def test_what_an_earlier_version_left_behind_is_not_in_the_way(tmp_path):
@@ -71,7 +82,8 @@ def named(tree):
     """The modules that a file may import, without ``topalpha``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "topalpha":
-            yield from (f"{node.module}.{alias.name}".removeprefix("topalpha.") for alias in node.names)
+            names = {f"{node.module}.{alias.name}".removeprefix("topalpha.") for alias in node.names}
+            yield from names - FUNCTIONS
             yield node.module.removeprefix("topalpha.")
         elif isinstance(node, ast.Import):
             yield from (alias.name.removeprefix("topalpha.") for alias in node.names if alias.name[:9] == "topalpha.")
@@ -82,13 +94,11 @@ def test_nobody_here_uses_former_names():
     assert len(files) > 300
     used = {str(file): FORMER.keys() & set(named(ast.parse(file.read_text(encoding="utf-8")))) for file in files}
     assert {file: names for file, names in used.items() if names} == {}
-    assert "core" in set(named(ast.parse("from topalpha.core import Claim"))), "the check sees one"
+    for former in ("from topalpha.core import Claim", "from topalpha.figures.errors import errors"):
+        assert FORMER.keys() & set(named(ast.parse(former))), "the check sees one"
 
 
 def test_the_map_is_that_of_today():
-    spec = spec_from_file_location("layers", ROOT / "docs" / "layers.py")
-    layers = module_from_spec(spec)
-    spec.loader.exec_module(layers)
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert page == layers.filled(page), "run `python docs/layers.py`"
     rooms = [room for layer in layers.layers() for room in layer]

@@ -6,17 +6,16 @@ import subprocess
 import sys
 import textwrap
 import uuid
-from pathlib import Path
 
 import pytest
 
-import leftovers
-from waiting import until
+from tests.support import leftovers
+from tests.support.folders import ROOT
+from tests.support.waiting import until
 
-SUPPORT = Path(leftovers.__file__).parent
 CONFTEST = """
-import leftovers
-from leftovers import pytest_configure, pytest_runtest_makereport, pytest_sessionfinish
+from tests.support import leftovers
+from tests.support.leftovers import pytest_configure, pytest_runtest_makereport, pytest_sessionfinish
 leftovers.GRACE = 1.0
 leftovers.mark()
 leftovers.hear_signals()
@@ -40,7 +39,7 @@ def suite(tmp_path):
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, *options, str(tmp_path)],
             cwd=tmp_path,
-            env={**os.environ, leftovers.MARK: mark, "PYTHONPATH": str(SUPPORT)},
+            env={**os.environ, leftovers.MARK: mark, "PYTHONPATH": str(ROOT)},
             capture_output=True,
             text=True,
             **settings,

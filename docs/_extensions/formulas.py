@@ -15,12 +15,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import mathml
 import matplotlib
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
+
+from docs._extensions import mathml
 
 ADJACENT = ("before", "after")
 ENDS, BEGINS = re.compile(r"[^\w\s]+$"), re.compile(r"^(?:[^\w\s]+|\w{1,2}\b)")

@@ -75,14 +75,48 @@ FORMER: dict[str, tuple[str, ...]] = {
     "comparison.ledger": ("research.comparison.finished_cells",),
     "comparison.figures": ("research.comparison.curves",),
     "comparison.running": ("research.comparison.measuring",),
+    "testset.audit": ("testset.score_audit",),
+    "figures.errors": ("figures.error_rates",),
     **{f"audit.{name}": (f"research.audit.{name}",) for name in _AUDIT},
     **{f"comparison.{name}": (f"research.comparison.{name}",) for name in _COMPARISON},
     **{f"algorithms.{name}": (f"algorithms.field.{name}",) for name in _FIELD},
 }
 
+#: The former name of each class that has another name now.
+RENAMED = {
+    **{f"{module}.Case": "AuditCase" for module in ("audit", "audit.cell")},
+    **{f"{module}.Cell": "AuditCell" for module in ("audit", "audit.cell")},
+    **{f"{module}.Case": "ComparisonCase" for module in ("comparison", "comparison.configuration")},
+    **{f"{module}.Cell": "ComparisonCell" for module in ("comparison", "comparison.cells")},
+    "comparison.ledger.Ledger": "FinishedCells",
+    "runs.Outcome": "RunOutcome",
+    "table1.Row": "PaperRow",
+    "testset.audit.Record": "RuleRuns",
+}
+
+
+class FormerModule(ModuleType):
+    """A module by its former name; its attributes are looked up in its new homes.
+
+    An import binds it in its package, where a function may have the same name: it can be called as that function.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        former = self.__name__.removeprefix("topalpha.")
+        current = RENAMED.get(f"{former}.{name}", name)
+        for home in FORMER[former]:
+            found = import_module(f"topalpha.{home}")
+            if hasattr(found, current):
+                return getattr(found, current)
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Call the function of this name."""
+        return getattr(self, self.__name__.rpartition(".")[2])(*arguments, **options)
+
 
 class FormerNames:
-    """Finds modules by their former names; their attributes are looked up in the new modules.
+    """Finds modules by their former names.
 
     It is a finder and loader of the import system without its base classes, which are slow to import.
 
@@ -103,22 +137,13 @@ class FormerNames:
         return ModuleSpec(fullname, FormerNames, is_package=has_modules)  # type: ignore[arg-type]
 
     @staticmethod
-    def create_module(spec: ModuleSpec) -> None:
-        """Use an ordinary module."""
+    def create_module(spec: ModuleSpec) -> FormerModule:
+        """The module, which has nothing of its own."""
+        return FormerModule(spec.name)
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:
-        """Let the module look up its attributes in its new homes."""
-        homes = FORMER[module.__name__.removeprefix("topalpha.")]
-
-        def find(name: str) -> Any:
-            for home in homes:
-                found = import_module(f"topalpha.{home}")
-                if hasattr(found, name):
-                    return getattr(found, name)
-            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
-
-        vars(module)["__getattr__"] = find
+        """Do nothing: there is no code to run."""
 
 
 # First of all finders: a folder left behind by an earlier version must not be taken for a package.

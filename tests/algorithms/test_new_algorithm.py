@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import topalpha
-from folders import ROOT
+from tests.support.folders import ROOT
 
 LISTED = '        "p2",\n'
 RUN = """

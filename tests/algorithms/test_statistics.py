@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from marks import quick
+from tests.support.marks import quick
 from topalpha.algorithms import PRINCIPAL, design
 from topalpha.families import Exponential, Gaussian, Poisson
 from topalpha.reservoirs import TwoPoint, Uniform, parse

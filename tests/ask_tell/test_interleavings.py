@@ -13,7 +13,7 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from marks import quick
+from tests.support.marks import quick
 from topalpha import Pull, Refuted, Session, Task, verify
 from topalpha.rules.protocol import SUM
 from topalpha.storage import read

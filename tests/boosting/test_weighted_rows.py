@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 import topalpha.algorithms
 import topalpha.confidence
 import topalpha.families
-from marks import quick
+from tests.support.marks import quick
 from topalpha.algorithms import design
 from topalpha.boosting.lazy import LazyRows
 from topalpha.boosting.rounds import Asking, rounds

@@ -11,7 +11,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from folders import DATA
+from tests.support.folders import DATA
 from topalpha.algorithms import ALGORITHMS
 from topalpha.cli import main
 

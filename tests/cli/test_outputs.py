@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from storing import child, contents, kill
+from tests.support.storing import child, contents, kill
 from topalpha import resume, search, select
 from topalpha.cli import main
-from topalpha.research.comparison import Case, Comparison, Contender, compare
+from topalpha.research.comparison import Comparison, ComparisonCase, Contender, compare
 from topalpha.storage import Storage, StorageError, holds, listing, names, post, read, stamp
 from topalpha.storage.outputs import draft_of, writable
 from topalpha.storage.places import is_database
@@ -215,7 +215,7 @@ def test_a_comparison_does_not_write_over_a_record(record, tmp_path, file, monke
     words = [word for word in COMPARE if word != "--no-figures" or file != "pulls-per-arm.png"]
     assert "must not be a storage file, got" in refused(*words, "--output", folder)
     if file in ("comparison.json", "cells.jsonl"):
-        comparison = Comparison((Contender("joint-lucb"),), (Case("dirac(0.5)", 0.3, 0.3, 0.2),), runs=1)
+        comparison = Comparison((Contender("joint-lucb"),), (ComparisonCase("dirac(0.5)", 0.3, 0.3, 0.2),), runs=1)
         with pytest.raises(ValueError, match=f"^{file} must not be a storage file, got"):
             compare(comparison, folder)
     assert os.listdir(folder) == [file]
@@ -397,7 +397,7 @@ def test_a_lock_does_not_write_into_a_record(record, tmp_path):
     with pytest.raises(StorageError, match=r"path must have no other file in place of its lock, got .* is not a lock"):
         Storage(tmp_path / "new.db")
     (tmp_path / "cells.jsonl-writer").symlink_to(record)
-    comparison = Comparison((Contender("joint-lucb"),), (Case("dirac(0.5)", 0.3, 0.3, 0.2),), runs=1)
+    comparison = Comparison((Contender("joint-lucb"),), (ComparisonCase("dirac(0.5)", 0.3, 0.3, 0.2),), runs=1)
     with pytest.raises(StorageError, match="Too many levels of symbolic links"):
         compare(comparison, tmp_path)
     assert record.read_bytes() == before

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from marks import quick
+from tests.support.marks import quick
 from topalpha import search
 from topalpha.storage import read
 

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
-from dashboards import TOKEN
-from storing import contents
-from streaming import BEARER, PROGRESS, ROWS, TASK, fill, searching, serving, silence
+from tests.support.dashboards import TOKEN
+from tests.support.storing import contents
+from tests.support.streaming import BEARER, PROGRESS, ROWS, TASK, fill, searching, serving, silence
+from tests.support.waiting import PATIENCE
 from topalpha.dashboard import access as rules
 from topalpha.dashboard.access import Access
 from topalpha.storage import Storage
-from waiting import PATIENCE
 
 NAMES = ("a/b", "?x=1&y", "#1", "<script>alert(1)</script>", "🦊 é", '"it\'s"', "a\nb", "100%", "..", "\\u0041")
 ROUTES = ("/", "/static/style.css", "/assets/plotly.js", "/api/searches", "/api/stream", "/api/arms?name=first", "/no")

@@ -1,52 +1,42 @@
 """The page about model search says what its results say; its blocks are run by test_examples.py."""
 
-import importlib.util
 import json
 import re
 import sys
 
-from folders import ROOT
+from studies.model_search import design, one_search
+from tests.support.folders import ROOT
 
 PAGE = (ROOT / "docs" / "model_search.md").read_text(encoding="utf-8")
 FOLDER = ROOT / "docs" / "model_search"
 
 
-def script(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "studies" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_tables_are_those_of_the_results():
-    study = script("model_search_design")
-    results = json.loads(study.RESULTS.read_text(encoding="utf-8"))
-    assert study.cost_table(results) in PAGE
-    assert study.coverage_table(results) in PAGE
-    assert results["bounds"] == study.NORMAL
+    results = json.loads(design.RESULTS.read_text(encoding="utf-8"))
+    assert design.cost_table(results) in PAGE
+    assert design.coverage_table(results) in PAGE
+    assert results["bounds"] == design.NORMAL
     for row in results["coverage"]:  # what the page says about them
-        assert max(row["upper, after 5"], row["upper, after 10"]) <= study.UPPER_LEVEL
+        assert max(row["upper, after 5"], row["upper, after 10"]) <= design.UPPER_LEVEL
         assert row["rows"] == 30 or row["lower"] <= 4e-4
 
 
 def test_tables_are_written_between_their_markers(monkeypatch, tmp_path):
-    study = script("model_search_design")
     page = tmp_path / "page.md"
     page.write_text(PAGE, encoding="utf-8")
-    monkeypatch.setattr(study, "PAGE", page)
-    monkeypatch.setattr(sys, "argv", ["model_search_design.py", "--tables"])
-    study.main()
+    monkeypatch.setattr(design, "PAGE", page)
+    monkeypatch.setattr(sys, "argv", ["design", "--tables"])
+    design.main()
     assert page.read_text(encoding="utf-8") == PAGE
 
 
 def test_the_figure_and_the_words_are_those_of_the_search(tmp_path):
-    figure = script("model_search_figure")
     search = json.loads((FOLDER / "search.json").read_text(encoding="utf-8"))
-    figure.draw(search, tmp_path / "search.png")
+    one_search.draw(search, tmp_path / "search.png")
     assert (tmp_path / "search.png").read_bytes()[:4] == b"\x89PNG"
     quoted = re.sub(r"\n> ?", " ", PAGE.partition("The statement reads:\n\n> ")[2].partition("\n\n")[0])
     assert quoted == search["statement"]
-    assert figure.table(search) in PAGE
+    assert one_search.table(search) in PAGE
     own, shared = search["variants"]["the default"], search["variants"]['`splits="shared"`']
     assert max(own) < min(shared)
     counts, means = search["n_splits"], search["mean_test_score"]
@@ -61,6 +51,6 @@ def test_the_figure_and_the_words_are_those_of_the_search(tmp_path):
 
 
 def test_the_comparison_has_its_place():
-    begin, end = "<!-- comparison: written by studies/model_search.py -->", "<!-- end of comparison -->"
+    begin, end = "<!-- comparison: written by studies/model_search -->", "<!-- end of comparison -->"
     assert PAGE.count(begin) == PAGE.count(end) == 1
     assert PAGE.index(begin) < PAGE.index(end)

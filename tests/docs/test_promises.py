@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from folders import ROOT
+from tests.support.folders import ROOT
 from topalpha.algorithms import PRINCIPAL, design
 from topalpha.planner.caps import sure_cap
 from topalpha.research.audit import FALSE_ALARM, cells

@@ -13,10 +13,9 @@ import sys
 
 import pytest
 
-import chromium
-import site_checks
-from folders import ROOT
-from marks import quick
+from tests.support import chromium, site_checks
+from tests.support.folders import ROOT
+from tests.support.marks import quick
 from topalpha.algorithms import ALGORITHMS, DEFAULT
 from topalpha.cli.inputs import settable
 
@@ -276,10 +275,9 @@ def test_first_page_prints_what_it_shows(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def extensions(monkeypatch):
+def extensions():
     """The modules that the build adds to Sphinx."""
-    monkeypatch.syspath_prepend(str(DOCS / "_extensions"))
-    return importlib.import_module
+    return lambda name: importlib.import_module(f"docs._extensions.{name}")
 
 
 def test_links_are_rewritten_where_the_site_has_another_place_for_a_file(extensions):
@@ -332,12 +330,12 @@ def test_long_formulas_may_end_a_line_in_their_midst(extensions, formula, parts)
 def test_negative_control_a_wrong_formula_fails_the_build(tmp_path, formula, code):
     (tmp_path / "index.md").write_text(f"# Title\n\n${formula}$\n", encoding="utf-8")
     (tmp_path / "conf.py").write_text(
-        f"import sys\nsys.path.insert(0, {str(DOCS / '_extensions')!r})\nextensions = ['myst_parser', 'formulas']\n"
+        "extensions = ['myst_parser', 'docs._extensions.formulas']\n"
         "myst_enable_extensions = ['dollarmath']\nhtml_math_renderer = 'mathml'\nhtml_theme = 'basic'\n",
         encoding="utf-8",
     )
     command = [sys.executable, "-m", "sphinx", "-W", "-q", str(tmp_path), str(tmp_path / "built")]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == code, done.stderr
     assert ("nosuch" in done.stderr) == bool(code)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import shlex
@@ -15,7 +14,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from folders import ROOT
+from studies.prompt_choice import page
+from tests.support.folders import ROOT
 from topalpha.cli import main
 
 pytest.importorskip("sklearn")
@@ -31,10 +31,8 @@ def folder(monkeypatch, tmp_path):
     shutil.copy(EXAMPLES / "prompt_scores.csv", tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(EXAMPLES))
-    monkeypatch.syspath_prepend(str(ROOT / "studies"))
     yield tmp_path
-    for name in ("prompt_choice", "prompts_page", "prompts_figure"):
-        sys.modules.pop(name, None)
+    sys.modules.pop("prompt_choice", None)
 
 
 @pytest.mark.slow
@@ -96,10 +94,8 @@ def test_the_links_of_the_page_lead_somewhere():
 
 def test_the_page_is_what_was_measured(folder):
     """Every table and sentence between the marks follows from the results file."""
-    import prompts_page
-
-    results = json.loads((prompts_page.KEPT / "results.json").read_text(encoding="utf-8"))
-    parts = prompts_page.parts(results)
+    results = json.loads((page.KEPT / "results.json").read_text(encoding="utf-8"))
+    parts = page.parts(results)
     assert len(parts) == 7
     for name, part in parts.items():
         assert f"<!-- {name} -->\n{part}\n<!-- end of {name} -->" in TEXT
@@ -119,16 +115,16 @@ def test_the_command_prints_what_the_page_says(folder):
 
 
 def test_the_script(monkeypatch, capsys, folder):
-    spec = importlib.util.spec_from_file_location("example_prompt_choice", EXAMPLES / "prompt_choice.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    from examples import prompt_choice
+
     monkeypatch.setattr(sys, "argv", ["prompt_choice.py", "--list", "6", "--epsilon", "0.1"])
-    module.main()
+    prompt_choice.main()
     assert "within 0.1 of the best of a list of 6 prompts" in capsys.readouterr().out
     monkeypatch.setattr(sys, "argv", ["prompt_choice.py", "--record", "again.csv"])
-    module.main()
+    prompt_choice.main()
     assert Path("again.csv").read_bytes() == (EXAMPLES / "prompt_scores.csv").read_bytes()
-    drawn = [module.draw(np.random.default_rng(seed)) for seed in range(3)]
-    together = module.scores(drawn)
+    drawn = [prompt_choice.draw(np.random.default_rng(seed)) for seed in range(3)]
+    together = prompt_choice.scores(drawn)
     for row, prompt in enumerate(drawn):
-        assert together[row].tolist() == [module.passes(prompt, question) for question in module.QUESTIONS]
+        apart = [prompt_choice.passes(prompt, question) for question in prompt_choice.QUESTIONS]
+        assert together[row].tolist() == apart

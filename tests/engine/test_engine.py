@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import topalpha
-from marks import quick
+from tests.support.marks import quick
 from topalpha import engine
 from topalpha.algorithms import PRINCIPAL, design
 from topalpha.engine import compile as compiling

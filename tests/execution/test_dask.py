@@ -11,10 +11,10 @@ import time
 
 import pytest
 
+from tests.support.waiting import PATIENCE, until
 from topalpha import Pull, Search, design, search, simulate, verify
 from topalpha.execution import Budget, Calls, PullFailed, run
 from topalpha.reservoirs import Uniform
-from waiting import PATIENCE, until
 
 distributed = pytest.importorskip("distributed")
 

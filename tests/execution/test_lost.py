@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from tests.support.waiting import PATIENCE, until
 from topalpha import PullFailed, asearch, design, resume, search, select, verify
 from topalpha.algorithms.enduring import enduring
 from topalpha.ask_tell import Search, Task
@@ -25,7 +26,6 @@ from topalpha.execution import Calls, run
 from topalpha.families import PassFail
 from topalpha.session import Session
 from topalpha.storage import control, read
-from waiting import PATIENCE, until
 
 EASY = {"alpha": 0.2, "epsilon": 0.3, "delta": 0.1, "progress": "none"}
 

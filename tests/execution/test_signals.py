@@ -13,10 +13,10 @@ import time
 import psutil
 import pytest
 
+from tests.support.waiting import until
 from topalpha import search, verify
 from topalpha.execution import held
 from topalpha.storage import names, read
-from waiting import until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 

@@ -9,26 +9,26 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from marks import quick
+from tests.support.marks import quick
 from topalpha import design, simulate
 from topalpha.algorithms import ALGORITHMS, entry
 from topalpha.cli import main
 from topalpha.cli.compare import contenders
 from topalpha.figures.style import style
 from topalpha.randomness import run_seed
-from topalpha.research.comparison import Case, Comparison, Contender, compare
+from topalpha.research.comparison import Comparison, ComparisonCase, Contender, compare
 from topalpha.research.comparison import finished_cells as ledger_module
 from topalpha.research.comparison import measuring as running_module
 from topalpha.research.comparison.cells import allocation, cells
 from topalpha.research.comparison.curves import curves
-from topalpha.research.comparison.finished_cells import CELLS, CONFIGURATION, Ledger, load
+from topalpha.research.comparison.finished_cells import CELLS, CONFIGURATION, FinishedCells, load
 from topalpha.research.comparison.tables import by_case, flat, limits, rivals, spent, to_csv
 from topalpha.reservoirs import parse
 from topalpha.simulation import interpret
 from topalpha.theory import worst_case_lower_bound
 
 LAW = "two-point(0.2,0.8,0.3)"
-CASES = Case.every([LAW], [0.3], [0.3], [0.2, 0.1])
+CASES = ComparisonCase.every([LAW], [0.3], [0.3], [0.2, 0.1])
 SMALL = Comparison((Contender("cc-lucb"), Contender("lucb++")), CASES, runs=30, seed=4)
 
 
@@ -103,30 +103,32 @@ def test_a_comparison_goes_on_where_it_was(tmp_path, monkeypatch, rows):
 
 
 def test_a_recorded_comparison_is_reproduced_from_its_folder(tmp_path, rows):
-    with Ledger(tmp_path, SMALL):
+    with FinishedCells(tmp_path, SMALL):
         pass
     assert load(tmp_path) == SMALL == load(tmp_path / CONFIGURATION)
     assert timeless(compare(load(tmp_path))) == timeless(rows)
 
 
 def test_a_folder_of_another_comparison_is_refused_and_left_alone(tmp_path):
-    with Ledger(tmp_path, SMALL) as ledger:
+    with FinishedCells(tmp_path, SMALL) as ledger:
         ledger.add({"key": "one"})
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     other = Comparison(SMALL.contenders, SMALL.cases, runs=31, seed=4)
     with pytest.raises(ValueError, match="folder must hold this comparison"):
-        Ledger(tmp_path, other)
+        FinishedCells(tmp_path, other)
     assert before == {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     (tmp_path / CELLS).write_text('{"key": "one"\n{"key": "two"}\n')
     with pytest.raises(ValueError, match=r"cells.jsonl must hold one JSON object per line"):
-        Ledger(tmp_path, SMALL)
+        FinishedCells(tmp_path, SMALL)
     (tmp_path / CELLS).write_text('{"name": "one"}\n')
     with pytest.raises(ValueError, match=r"cells.jsonl must hold cells with their keys"):
-        Ledger(tmp_path, SMALL)
+        FinishedCells(tmp_path, SMALL)
 
 
 def test_runs_that_do_not_stop_are_cut_off_and_no_errors():
-    short = Comparison((Contender("kl-lucb"),), (Case("two-point(0.1,0.9,0.1)", 0.1, 0.05, 0.2),), runs=30, limit=30)
+    short = Comparison(
+        (Contender("kl-lucb"),), (ComparisonCase("two-point(0.1,0.9,0.1)", 0.1, 0.05, 0.2),), runs=30, limit=30
+    )
     (row,) = compare(short)
     algorithm, law = design("kl-lucb", 0.1, 0.05, 0.2), parse("two-point(0.1,0.9,0.1)")
     wrong = [interpret(algorithm, law, run_seed(0, index), budget=30) for index in range(30)]
@@ -154,8 +156,8 @@ def test_a_run_that_ends_with_its_last_pull_is_not_cut_off():
         ({"contenders": (Contender("cc-lucb", {"size": 3}),)}, "option of cc-lucb must be one of"),
         ({"contenders": (Contender("cc-lucb"), Contender("cc-lucb"))}, "contenders must differ"),
         ({"contenders": (Contender("cc-lucb", runs=0),)}, "runs must"),
-        ({"cases": (Case("uniform(0,2)", 0.1, 0.1, 0.1),)}, "reservoir must have means between 0 and 1"),
-        ({"cases": (Case(LAW, 1.5, 0.1, 0.1),)}, "alpha must"),
+        ({"cases": (ComparisonCase("uniform(0,2)", 0.1, 0.1, 0.1),)}, "reservoir must have means between 0 and 1"),
+        ({"cases": (ComparisonCase(LAW, 1.5, 0.1, 0.1),)}, "alpha must"),
         ({"cases": CASES + CASES}, "cases must differ"),
         ({"budgets": (0,)}, "budget must"),
         ({"budgets": (5, 5)}, "budgets must differ"),
@@ -179,7 +181,7 @@ def test_algorithms_with_a_budget_need_one():
 
 def test_what_cannot_be_measured_is_said_in_its_row():
     chosen = tuple(Contender(name) for name in ("likelihood-toss", "al-q-iu", "p2"))
-    case, hard = Case("beta(1,2)", 0.1, 0.1, 0.1), Case("beta(1,2)", 0.1, 1e-8, 0.1)
+    case, hard = ComparisonCase("beta(1,2)", 0.1, 0.1, 0.1), ComparisonCase("beta(1,2)", 0.1, 1e-8, 0.1)
     found = {(row["algorithm"], row["epsilon"]): row for row in compare(Comparison(chosen, (case, hard), runs=2))}
     assert found["likelihood-toss", 0.1]["status"] == "does not apply"
     assert "two-point" in found["likelihood-toss", 0.1]["reason"]
@@ -206,18 +208,18 @@ def test_options_that_follow_from_the_reservoir_are_refused():
 
 
 def test_two_cannot_write_one_folder(tmp_path):
-    with Ledger(tmp_path, SMALL), pytest.raises(ValueError, match="writ"):
-        Ledger(tmp_path, SMALL)
-    with Ledger(tmp_path, SMALL) as ledger:
+    with FinishedCells(tmp_path, SMALL), pytest.raises(ValueError, match="writ"):
+        FinishedCells(tmp_path, SMALL)
+    with FinishedCells(tmp_path, SMALL) as ledger:
         assert ledger.rows == {}
 
 
 def test_cells_of_another_version_are_refused(tmp_path, monkeypatch):
-    with Ledger(tmp_path, SMALL):
+    with FinishedCells(tmp_path, SMALL):
         pass
     monkeypatch.setattr(ledger_module, "__version__", "9.9.9")
     with pytest.raises(ValueError, match="by this version of the package"):
-        Ledger(tmp_path, SMALL)
+        FinishedCells(tmp_path, SMALL)
 
 
 def test_curves_show_the_means(rows):
@@ -258,7 +260,8 @@ def test_the_table_has_every_row_and_the_cheapest_come_first(rows):
 
 def test_lower_bounds_stand_beside():
     named = {
-        name: value for name, value, _ in limits(Case("conditioned(beta(1,1),0.95)", 0.05, 0.05, 0.05), "bernoulli")
+        name: value
+        for name, value, _ in limits(ComparisonCase("conditioned(beta(1,1),0.95)", 0.05, 0.05, 0.05), "bernoulli")
     }
     assert named["Theorem 1"] == pytest.approx(141.628086016)
     worst = named["Chaudhuri and Kalyanakrishnan, worst case"]

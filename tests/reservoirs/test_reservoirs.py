@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import betabinom, binom
 
-from folders import DATA
+from tests.support.folders import DATA
 from topalpha.reservoirs import (
     SAME_HEIGHT,
     Beta,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom, hypergeom
 
-from marks import quick
+from tests.support.marks import quick
 from topalpha import PassFail, Search, design
 from topalpha import search as find
 from topalpha.certificate import proved_claims, strongest

@@ -14,8 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from click.testing import CliRunner
 
-from marks import quick
-from storing import CHILDREN
+from tests.support.marks import quick
+from tests.support.storing import CHILDREN
+from tests.support.waiting import until
 from topalpha import Session, Task, asearch, aselect, resume, search, select, verify
 from topalpha.certificate import proved_claims, strongest
 from topalpha.cli import main
@@ -25,7 +26,6 @@ from topalpha.research.audit.survival import draw, reward
 from topalpha.running import Running, Watch
 from topalpha.session import Progress, Reporter, survey
 from topalpha.storage import Storage, listing, post, read
-from waiting import until
 
 EASY = {"alpha": 0.2, "epsilon": 0.2, "delta": 0.1, "seed": 3, "progress": "none"}
 #: A target that takes far longer than any test.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from marks import quick
+from tests.support.marks import quick
 from topalpha import Search, design, search
 from topalpha.research.audit.trials import Durations, FinishingOrder
 from topalpha.reservoirs import TwoPoint

@@ -33,7 +33,7 @@ from topalpha import (
 )
 from topalpha.ask_tell import fingerprint
 from topalpha.families import Gaussian
-from topalpha.research.comparison import Case, Comparison, Contender
+from topalpha.research.comparison import Comparison, ComparisonCase, Contender
 from topalpha.reservoirs import Dirac
 from topalpha.simulation import simulate
 from topalpha.storage import read
@@ -152,9 +152,13 @@ def entries(storage):
         given = {**TARGET, "pilot": "no/such/pilot.csv"}  # at the latest refused by its pilot
         yield "plan", name, lambda one, name=name, given=given: plan(**{**given, name: one})
     for name in ("contenders", "cases", "family", "budgets", "runs", "seed", "limit"):
-        given = {"contenders": (Contender("cc-lucb"),), "cases": (Case("dirac(0.5)", 0.1, 0.1, 0.1),)}
+        given = {"contenders": (Contender("cc-lucb"),), "cases": (ComparisonCase("dirac(0.5)", 0.1, 0.1, 0.1),)}
         yield "Comparison", name, lambda one, name=name, given=given: Comparison(**{**given, name: one})
-    yield "Case", "alpha", lambda one: Comparison((Contender("cc-lucb"),), (Case("dirac(0.5)", one, 0.1, 0.1),))
+    yield (
+        "ComparisonCase",
+        "alpha",
+        lambda one: Comparison((Contender("cc-lucb"),), (ComparisonCase("dirac(0.5)", one, 0.1, 0.1),)),
+    )
     yield "parse_family", "text", parse_family
     yield "parse_reservoir", "text", topalpha.parse_reservoir
     yield "Gaussian", "sigma", lambda one: design("cc-lucb", 0.3, 0.3, 0.2, Gaussian(one))

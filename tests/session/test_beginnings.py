@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 from click.testing import CliRunner
 
-from storing import child, contents
+from tests.support.storing import child, contents
 from topalpha import resume, search, select
 from topalpha.ask_tell import Task
 from topalpha.cli import main

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import until
 from topalpha import Session, Task, asearch, resume, search, verify
 from topalpha.research.audit import survival
 from topalpha.storage import RecordLost, Storage, StorageError, guard, read, rescue
-from waiting import until
 
 TARGET = {"alpha": 0.1, "epsilon": 0.01, "delta": 0.05, "progress": "none", "algorithm": "cc-lucb"}
 

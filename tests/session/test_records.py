@@ -9,8 +9,8 @@ from contextlib import closing
 
 import pytest
 
-import records
-from marks import quick
+from tests.support import records
+from tests.support.marks import quick
 from topalpha import Refuted, Session, resume, select, verify
 from topalpha.report import html
 from topalpha.storage import listing, read

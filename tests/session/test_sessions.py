@@ -17,12 +17,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marks import quick
+from tests.support.marks import quick
+from tests.support.waiting import PATIENCE, until
 from topalpha import PullFailed, Refuted, Session, StorageError, Task, resume, search, verify
 from topalpha.research.audit import survival
 from topalpha.research.audit.survival import WIDTHS, draw, reward, survive
 from topalpha.storage import post, read, store, writer
-from waiting import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and resource limits of POSIX")
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import pytest
 
-import records
-from marks import quick
+from tests.support import records
+from tests.support.marks import quick
 from topalpha import Certificate, Claim, Refuted, StorageError, Task, resume, search, select, verify
 from topalpha.ask_tell import fingerprint
 from topalpha.certificate.wording import FORMER_BOUNDS

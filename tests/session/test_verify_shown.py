@@ -210,7 +210,7 @@ def test_other_items_and_another_list_are_refused(path):
 
 
 def test_a_file_that_does_not_say_which_list_it_had_is_held_against_the_candidates_drawn(tmp_path):
-    import records
+    from tests.support import records
 
     path = records.unpacked(tmp_path)
     others = [*records.NAMES[:-1], "gnu"]

@@ -6,7 +6,7 @@ from scipy.stats import binom, rv_discrete
 from sklearn import config_context
 from sklearn.base import BaseEstimator
 
-from marks import quick
+from tests.support.marks import quick
 from topalpha import Search, design
 from topalpha.families import LowVariance, Normal
 from topalpha.sklearn import TopAlphaSearchCV

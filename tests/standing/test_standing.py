@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marks import quick
+from tests.support.marks import quick
 from topalpha import Normal, Result, Search, Session, Task, design, search, select
 from topalpha.standing import Standing, standing, timeline
 from topalpha.storage import read

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from storing import a_search, child, contents, fill
+from tests.support.storing import a_search, child, contents, fill
 from topalpha.storage import Storage, StorageError, names, post, read
 from topalpha.storage.encoding import decode, encode
 

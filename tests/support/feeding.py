@@ -40,3 +40,12 @@ def crossings(model, draw, mean, paths, pulls, seed, spoil=None):
         upper += history.stats[UPPER][0] < mean
         lower += passed
     return upper, lower
+
+
+def observed(algorithm, rewards):
+    """The statistics of a single arm after each reward."""
+    pulls, stats = [0], [[0.0] for _ in range(algorithm.traits.columns)]
+    state, memory = [0.0] * algorithm.traits.numbers, algorithm.scratch(1)
+    for t, reward in enumerate(rewards, 1):
+        algorithm.observe(History(t, 1, pulls, stats, state), memory, 0, reward)
+        yield t, [column[0] for column in stats], memory

@@ -1,4 +1,6 @@
-"""Write tests/data/trajectories.json: what every algorithm does on fixed seeds. Run it after a change that is meant.
+"""Write tests/data/trajectories.json: what every algorithm does on fixed seeds.
+
+Run ``python -m tests.support.pin_trajectories`` after a change that is meant.
 
 A trajectory is pinned by its pulls per arm, the arm returned and a digest of the order of pulls.
 """
@@ -8,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from folders import DATA
+from tests.support.folders import DATA
 from topalpha.algorithms import design
 from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Poisson
 from topalpha.reservoirs import Beta, Conditioned, Dirac, TwoPoint, Uniform

@@ -1,4 +1,6 @@
-"""Searches and pickles of earlier versions, and what evaluates them: ``python records.py FOLDER`` makes such files.
+"""Searches and pickles of earlier versions, and what evaluates them.
+
+``python -m tests.support.records FOLDER`` makes such files.
 
 ``tests/data/records`` has files that were made by the code of their time, packed: the searches must open, resume and
 verify for ever, and the pickles must load.
@@ -14,10 +16,11 @@ import sys
 from pathlib import Path
 
 import topalpha
+from tests.support.folders import DATA, ROOT
 from topalpha import Session, Task
 from topalpha.running import settings as running
 
-FOLDER = Path(__file__).parents[1] / "data" / "records"
+FOLDER = DATA / "records"
 EASY = {"alpha": 0.3, "epsilon": 0.3, "delta": 0.2, "progress": "none"}
 NAMES = ["ant", "bee", "cat", "dog", "eel", "fox"]
 
@@ -209,15 +212,15 @@ def write(path):
     for name, more in {"costs": {}, "costs so far": {"pulls": 50}, "killed": {"pulls": 30, "end": False}}.items():
         drive(path, name, costs, seed=5, width=8, **more)
     code = (
-        "import sys; sys.path.insert(0, sys.argv[2]); import records, topalpha;"
+        "import sys, topalpha; from tests.support import records;"
         "topalpha.search(records.draw, records.toss, **records.EASY, storage=sys.argv[1], name='optimised', pulls=40)"
     )
-    subprocess.run([sys.executable, "-OO", "-c", code, str(path), str(Path(__file__).parent)], check=True)
+    subprocess.run([sys.executable, "-OO", "-c", code, str(path)], cwd=ROOT, check=True)
 
 
 def make(folder):
     """The files of this version, packed."""
-    import records  # pickles name this module, and not the script
+    from tests.support import records  # pickles name this module, and not the script
 
     folder = Path(folder)
     for kind, content in {"": records.write, "-families": records.write_families}.items():

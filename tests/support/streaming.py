@@ -11,11 +11,11 @@ from unittest.mock import patch
 
 import httpx
 
-from dashboards import TOKEN
+from tests.support.dashboards import TOKEN
+from tests.support.waiting import PATIENCE
 from topalpha.dashboard.access import Access
 from topalpha.dashboard.serving import Server, bind
 from topalpha.storage import Storage, overview
-from waiting import PATIENCE
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 TASK = {"alpha": 0.1, "epsilon": 0.2, "delta": 0.05, "minimise": False, "algorithm": "cc-lucb", "family": "bernoulli"}

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import topalpha.dashboard
-from waiting import PATIENCE, until
+from tests.support.waiting import PATIENCE, until
 
 FOLDER = Path(topalpha.dashboard.__file__).parent
 LOST, GONE = "net::ERR_", ("status of 404", "status of 503")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from folders import DATA
+from tests.support.folders import DATA
 from topalpha import theory
 from topalpha.families.bernoulli import Bernoulli
 from topalpha.reservoirs import Dirac, Discrete, TwoPoint, Uniform, parse

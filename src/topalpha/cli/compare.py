@@ -18,7 +18,7 @@ from topalpha.cli.program import Refused, refusals
 from topalpha.storage.outputs import draft_of, writable
 
 if TYPE_CHECKING:
-    from topalpha.research.comparison import Case, Comparison, Contender
+    from topalpha.research.comparison import Comparison, ComparisonCase, Contender
 
 #: The tables in the output folder.
 TABLES = ("table.csv", "table.json")
@@ -68,7 +68,7 @@ def compare(
 
     Example: topalpha compare --algorithm joint-lucb --algorithm cc-lucb --reservoir "beta(1,2)" --delta .1 --delta .01
     """
-    from topalpha.research.comparison import Case, Comparison
+    from topalpha.research.comparison import Comparison, ComparisonCase
     from topalpha.research.comparison.finished_cells import load
 
     with refusals():
@@ -79,7 +79,7 @@ def compare(
             if not reservoirs:
                 raise Refused("reservoir must be given, or a config, got neither")
             chosen = contenders(algorithms, budgets, family)
-            cases = Case.every(reservoirs, alphas, epsilons, deltas)
+            cases = ComparisonCase.every(reservoirs, alphas, epsilons, deltas)
             extra = {} if limit is None else {"limit": limit}
             comparison = Comparison(chosen, cases, family, budgets, runs, seed, **extra)
     inputs.needs("figures", "--output", output is not None or not figures)
@@ -165,7 +165,7 @@ def _measured(comparison: Comparison, output: str | None, workers: int | None) -
         return run(comparison, output, workers, lambda key: advance(1))
 
 
-def _by_case(rows: Sequence[dict[str, Any]]) -> dict[Case, list[Any]]:
+def _by_case(rows: Sequence[dict[str, Any]]) -> dict[ComparisonCase, list[Any]]:
     from topalpha.research.comparison.tables import by_case
 
     return by_case(rows)
@@ -192,7 +192,7 @@ def _write(rows: Sequence[dict[str, Any]], folder: Path, figures: bool) -> None:
         draw(rows, folder)
 
 
-def show(case: Case, rows: Sequence[dict[str, Any]], family: str) -> None:
+def show(case: ComparisonCase, rows: Sequence[dict[str, Any]], family: str) -> None:
     """Print a table of one case, the cheapest algorithm first, and the lower bounds."""
     from rich.table import Table
 

@@ -13,7 +13,7 @@ from topalpha.cli.program import refusals
 from topalpha.validate import require
 
 if TYPE_CHECKING:
-    from topalpha.research.table1 import Row
+    from topalpha.research.table1 import PaperRow
     from topalpha.rules.protocol import Algorithm
 
 #: The algorithm that others are compared with.
@@ -60,7 +60,7 @@ def table1(
         chosen_rows = select(rows)
         chosen = distribute([name.strip() for name in algorithms.split(",")], options)
     family = inputs.family_of("bernoulli")
-    cells: list[tuple[Row, Algorithm, dict[str, Any]]] = []
+    cells: list[tuple[PaperRow, Algorithm, dict[str, Any]]] = []
     for row in chosen_rows:
         for name, texts in chosen.items():
             cells.append((row, *inputs.design_of(name, row.alpha, row.epsilon, row.delta, family, texts)))
@@ -131,7 +131,9 @@ def compare(results: list[dict[str, Any]], name: str) -> dict[str, Any]:
     }
 
 
-def show(rows: tuple[Row, ...], names: list[str], results: list[dict[str, Any]], ratios: list[dict[str, Any]]) -> None:
+def show(
+    rows: tuple[PaperRow, ...], names: list[str], results: list[dict[str, Any]], ratios: list[dict[str, Any]]
+) -> None:
     """Print the table, the footnote and the summary."""
     from rich import box
     from rich.table import Table

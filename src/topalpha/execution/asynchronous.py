@@ -14,7 +14,7 @@ from typing import Any
 from topalpha.ask_tell import Pull, Search
 from topalpha.execution.budget import Budget, Meter
 from topalpha.execution.calls import Calls, Evaluation
-from topalpha.execution.failures import Failure, PullFailed
+from topalpha.execution.failures import NoReward, PullFailed
 from topalpha.execution.interrupts import PATIENCE
 from topalpha.execution.ledger import Ledger, in_flight, no_note, no_notice, no_pause, no_rest
 from topalpha.execution.worker import Outcome, attempt
@@ -136,9 +136,9 @@ class _Flight:
     def outcome(self, task: Task) -> Outcome:
         if not task.done():
             self.call_off(task)
-            return Failure.late(self.timeout)
+            return NoReward.late(self.timeout)
         if task.cancelled():
-            return Failure("it was cancelled", RuntimeError("the pull's own task was cancelled"))
+            return NoReward("it was cancelled", RuntimeError("the pull's own task was cancelled"))
         return task.result()
 
     async def land(self, patience: float) -> None:
@@ -205,7 +205,7 @@ async def _await(evaluation: Evaluation) -> Outcome:
     try:
         return await evaluation.wait()
     except (Exception, KeyboardInterrupt, SystemExit) as error:  # the last two would end the event loop
-        return Failure.of(error)
+        return NoReward.of(error)
 
 
 async def _in_thread(evaluation: Evaluation) -> Outcome:
@@ -221,7 +221,7 @@ async def _in_thread(evaluation: Evaluation) -> Outcome:
         try:
             outcome = attempt(evaluation)
         except BaseException as error:
-            outcome = Failure.of(error)
+            outcome = NoReward.of(error)
         try:
             loop.call_soon_threadsafe(deliver, outcome)
         except RuntimeError:  # the event loop is closed

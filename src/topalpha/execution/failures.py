@@ -43,7 +43,7 @@ class PullFailed(RuntimeError):
         return f"pull {self.pull.number} of arm {self.pull.arm} failed: {self.reason}"
 
 
-class Failure(NamedTuple):
+class NoReward(NamedTuple):
     """Why a pull gave no reward. ``travel``: it never began, because it could not be sent to its worker.
 
     ``refused``: it returned a number that cannot be a reward. That is a mistake in the evaluation, not an outcome, and
@@ -52,7 +52,7 @@ class Failure(NamedTuple):
 
     Examples
     --------
-    >>> Failure.of(ZeroDivisionError("division by zero")).reason
+    >>> NoReward.of(ZeroDivisionError("division by zero")).reason
     'ZeroDivisionError: division by zero'
     """
 
@@ -63,7 +63,7 @@ class Failure(NamedTuple):
     lost: bool = False
 
     @classmethod
-    def of(cls, error: BaseException) -> Failure:
+    def of(cls, error: BaseException) -> NoReward:
         """The failure for this exception."""
         if type(error).__name__ == "KilledWorker":  # dask's own text is about keys and limits
             return cls("its worker died, and so did others that tried", error, lost=True)
@@ -75,12 +75,12 @@ class Failure(NamedTuple):
         return isinstance(self.error, Exception) and not self.travel
 
     @classmethod
-    def late(cls, timeout: float) -> Failure:
+    def late(cls, timeout: float) -> NoReward:
         """The failure of a pull that gave no reward in time."""
         reason = f"no reward within {timeout:g} seconds"
         return cls(reason, TimeoutError(reason), lost=True)
 
-    def portable(self) -> Failure:
+    def portable(self) -> NoReward:
         """The same failure, with an exception that can return from another process.
 
         An exception that can be pickled but not unpickled would break the whole pool of processes.

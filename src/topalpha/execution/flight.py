@@ -14,7 +14,7 @@ from typing import NamedTuple
 from topalpha.ask_tell import Pull
 from topalpha.execution.calls import Evaluation
 from topalpha.execution.executors import Crew, log
-from topalpha.execution.failures import Failure, PullFailed
+from topalpha.execution.failures import NoReward, PullFailed
 from topalpha.execution.interrupts import Signals, released
 from topalpha.execution.ledger import Ledger, in_flight
 from topalpha.execution.worker import Outcome
@@ -129,13 +129,13 @@ class Flight:
                 if job.deadline > now:
                     continue
                 self.crew.abandon(job.future)
-                outcomes.append((job.pull, Failure.late(self.timeout)))
+                outcomes.append((job.pull, NoReward.late(self.timeout)))
             elif not job.future.cancelled():  # it began
                 error = job.future.exception()
                 if isinstance(error, BrokenExecutor):
                     lost.append((job.pull, DIED))
                 else:
-                    outcomes.append((job.pull, job.future.result() if error is None else Failure.of(error)))
+                    outcomes.append((job.pull, job.future.result() if error is None else NoReward.of(error)))
             del self._jobs[ticket]
         self.ledger.bring_home(outcomes)
         return lost
@@ -199,18 +199,18 @@ class Flight:
                 broken = (job.pull, error)
             except Exception as error:  # not from the pull itself: that would be an outcome
                 travel = isinstance(error, (ImportError, AttributeError, TypeError, PicklingError))
-                outcomes[ticket] = Failure.of(error)._replace(travel=travel)
+                outcomes[ticket] = NoReward.of(error)._replace(travel=travel)
         now = time.monotonic()
         for ticket, job in self._jobs.items():
             if job.deadline <= now and ticket not in outcomes and not job.future.done():
-                outcomes[ticket] = Failure.late(self.timeout)
+                outcomes[ticket] = NoReward.late(self.timeout)
                 self.crew.abandon(job.future)
         settled = [(self._jobs.pop(ticket).pull, outcome) for ticket, outcome in outcomes.items()]
         if broken is not None and self.crew.owned:
             if len(self._jobs) == 1 and not self.crew.strays:  # it was alone
                 self._jobs.clear()
                 self._culprits.add(broken[0].order)
-                settled.append((broken[0], Failure(DIED, broken[1], lost=True)))
+                settled.append((broken[0], NoReward(DIED, broken[1], lost=True)))
                 self.crew.renew()
             else:
                 self._suspect_all()

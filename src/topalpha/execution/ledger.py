@@ -11,7 +11,7 @@ from topalpha.ask_tell import Pull, Search
 from topalpha.execution.budget import Budget, Meter
 from topalpha.execution.calls import Calls, Evaluation
 from topalpha.execution.executors import cannot_travel
-from topalpha.execution.failures import LOSSES, POLICIES, Failure, PullFailed
+from topalpha.execution.failures import LOSSES, POLICIES, NoReward, PullFailed
 from topalpha.execution.worker import Outcome
 from topalpha.validate import choice, require, whole
 
@@ -191,14 +191,14 @@ class Ledger:
                 self.meter.pulls += 1
         return self.on_lost == "again"
 
-    def _told(self, outcomes: Iterable[tuple[Pull, Outcome]]) -> list[tuple[Pull, Failure]]:
+    def _told(self, outcomes: Iterable[tuple[Pull, Outcome]]) -> list[tuple[Pull, NoReward]]:
         """Tell all rewards, and failures that count as rewards; return the other failures."""
         rewards: list[tuple[Pull, float]] = []
         lost: list[tuple[Pull, str]] = []
-        failures: list[tuple[Pull, Failure]] = []
+        failures: list[tuple[Pull, NoReward]] = []
         for pull, outcome in outcomes:
             judged = self._judged(outcome)
-            if not isinstance(judged, Failure):
+            if not isinstance(judged, NoReward):
                 rewards.append((pull, judged))
             elif self.on_error == "worst" and self.worst is not None and judged.of_the_pull and not judged.refused:
                 self._note(pull, judged.reason, "worst")
@@ -212,11 +212,11 @@ class Ledger:
         return failures
 
     def _judged(self, outcome: Outcome) -> Outcome:
-        if not isinstance(outcome, Failure):
+        if not isinstance(outcome, NoReward):
             try:
                 self.search.model.check(outcome)
             except ValueError as error:
-                return Failure.of(error)._replace(refused=not math.isnan(outcome))
+                return NoReward.of(error)._replace(refused=not math.isnan(outcome))
         return outcome
 
     def _tell(self, rewards: list[tuple[Pull, float]]) -> None:
@@ -227,7 +227,7 @@ class Ledger:
             self._tries.pop(pull.order, None)
             self.meter.add(self.candidates[pull.arm], reward)
 
-    def _see_to(self, pull: Pull, failure: Failure) -> None:
+    def _see_to(self, pull: Pull, failure: NoReward) -> None:
         if failure.travel:
             raise cannot_travel(self.calls.pull, failure.error) from failure.error
         if not failure.of_the_pull:

@@ -12,9 +12,9 @@ from types import FrameType
 from typing import Any
 
 from topalpha.execution.calls import Evaluation
-from topalpha.execution.failures import Failure
+from topalpha.execution.failures import NoReward
 
-Outcome = float | Failure
+Outcome = float | NoReward
 
 
 def attempt(evaluation: Evaluation) -> Outcome:
@@ -28,7 +28,7 @@ def attempt(evaluation: Evaluation) -> Outcome:
     try:
         return evaluation()
     except Exception as error:
-        return Failure.of(error)
+        return NoReward.of(error)
 
 
 def attempt_elsewhere(evaluation: Evaluation) -> Outcome:
@@ -40,7 +40,7 @@ def attempt_elsewhere(evaluation: Evaluation) -> Outcome:
     "ValueError: reward must be a real number, got '2'"
     """
     outcome = attempt(evaluation)
-    return outcome.portable() if isinstance(outcome, Failure) else outcome
+    return outcome.portable() if isinstance(outcome, NoReward) else outcome
 
 
 @lru_cache(maxsize=4)
@@ -60,7 +60,7 @@ def attempt_packed(function: bytes, evaluation: bytes) -> Outcome:
     try:
         ready = replace(pickle.loads(evaluation), function=_function(function))
     except Exception as error:
-        return Failure.of(error)._replace(travel=True).portable()
+        return NoReward.of(error)._replace(travel=True).portable()
     return attempt_elsewhere(ready)
 
 

@@ -27,7 +27,7 @@ also in marker, dash or hatching. Arms are candidates, pulls are evaluations.
 from topalpha.figures.all_arms import intervals, pulls
 from topalpha.figures.canvas import new_axes, save, svg
 from topalpha.figures.certified_curve import claims_curve
-from topalpha.figures.errors import errors
+from topalpha.figures.error_rates import errors
 from topalpha.figures.race import race
 from topalpha.figures.reservoirs import reservoir
 from topalpha.figures.sweep import sweep

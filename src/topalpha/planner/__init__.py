@@ -4,7 +4,7 @@ from topalpha.planner.caps import Cap, sure_cap
 from topalpha.planner.cost import Case, Cost, expect, references
 from topalpha.planner.pilot import Pilot, read_pilot, summarise
 from topalpha.planner.pilot_rewards import Softened
-from topalpha.planner.planning import Plan, Row, plan
+from topalpha.planner.planning import Plan, PlanRow, Row, plan
 
 __all__ = [
     "Cap",
@@ -12,6 +12,7 @@ __all__ = [
     "Cost",
     "Pilot",
     "Plan",
+    "PlanRow",
     "Row",
     "Softened",
     "expect",

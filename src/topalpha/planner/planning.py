@@ -25,12 +25,12 @@ _PILOT = "The plan rests on the pilot: other candidates may cost more or less. I
 
 
 @dataclass(frozen=True)
-class Row:
+class PlanRow:
     """One parameter halved or doubled: the arms and, for each reservoir, the expected pulls and their ratio.
 
     Examples
     --------
-    >>> Row("epsilon", 0.1, 190, (550.0,), (0.78,)).ratios
+    >>> PlanRow("epsilon", 0.1, 190, (550.0,), (0.78,)).ratios
     (0.78,)
     """
 
@@ -40,6 +40,10 @@ class Row:
     pulls: tuple[float | None, ...]
     ratios: tuple[float | None, ...]
     extrapolated: tuple[bool, ...] = ()
+
+
+#: As it was called up to version 0.2.0: pickles and imports of that time say so.
+Row = PlanRow
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class Plan:
     arms: int
     cap: Cap
     costs: tuple[Cost, ...]
-    rows: tuple[Row, ...] = field(repr=False)
+    rows: tuple[PlanRow, ...] = field(repr=False)
     pilot: Pilot | None = None
     notes: tuple[str, ...] = field(default=(), repr=False)
 
@@ -206,7 +210,7 @@ def plan(
         found = costs(changed, max(8, runs // 5), ROW_BUDGET, expected)
         pulls = tuple(cost.mean for cost in found)
         ratios = tuple(_ratio(cost.mean, old.mean) for cost, old in zip(found, expected, strict=True))
-        rows.append(Row(name, value, make(changed).arms, pulls, ratios, tuple(cost.extrapolated for cost in found)))
+        rows.append(PlanRow(name, value, make(changed).arms, pulls, ratios, tuple(cost.extrapolated for cost in found)))
     notes = [_SIMULATED] if summary is None else [_PILOT, *summary.notes]
     notes += sorted({case.note for case in cases if case.note})
     if summary is None and (model.offset, model.factor) != (0.0, 1.0):

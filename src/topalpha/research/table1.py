@@ -31,7 +31,7 @@ class Paper(NamedTuple):
     pulls: float
 
 
-class Row(NamedTuple):
+class PaperRow(NamedTuple):
     """One row: its number from 1, the law's parameter b, the target, and the paper's figures."""
 
     number: int
@@ -68,7 +68,7 @@ class Row(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def table1() -> tuple[Row, ...]:
+def table1() -> tuple[PaperRow, ...]:
     """All rows, in the paper's order.
 
     Examples
@@ -81,8 +81,8 @@ def table1() -> tuple[Row, ...]:
     return tuple(_row(number, record) for number, record in enumerate(csv.DictReader(lines), start=1))
 
 
-def _row(number: int, record: dict[str, str]) -> Row:
-    return Row(
+def _row(number: int, record: dict[str, str]) -> PaperRow:
+    return PaperRow(
         number=number,
         shape=float(record["reservoir"].removeprefix("Beta(1,").removesuffix(")")),
         alpha=float(record["alpha"]),
@@ -97,7 +97,7 @@ def _row(number: int, record: dict[str, str]) -> Row:
     )
 
 
-def select(text: str) -> tuple[Row, ...]:
+def select(text: str) -> tuple[PaperRow, ...]:
     """The rows named by text such as ``1-4,7``, in the paper's order.
 
     Examples

@@ -1,6 +1,6 @@
 """Many runs of an algorithm on a reservoir: its error rate, and its number of pulls (evaluations)."""
 
-from topalpha.simulation.runs import Experiment, Outcome, finish, run_chunk, run_on_executor, run_on_threads, start
+from topalpha.simulation.runs import Experiment, RunOutcome, finish, run_chunk, run_on_executor, run_on_threads, start
 from topalpha.simulation.simulating import Interpreted, Means, check_means, interpret, judged_law, simulate
 from topalpha.simulation.study import Count, Study, standard_error
 
@@ -9,7 +9,7 @@ __all__ = [
     "Experiment",
     "Interpreted",
     "Means",
-    "Outcome",
+    "RunOutcome",
     "Study",
     "check_means",
     "finish",

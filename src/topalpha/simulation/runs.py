@@ -23,7 +23,7 @@ _BLOCK_SLICE = 100_000 * _SLICE
 _COMPILING = threading.Lock()
 
 
-class Outcome(NamedTuple):
+class RunOutcome(NamedTuple):
     """The result of a run.
 
     Parameters
@@ -37,7 +37,7 @@ class Outcome(NamedTuple):
 
     Examples
     --------
-    >>> Outcome(120, 0.5, True).stopped
+    >>> RunOutcome(120, 0.5, True).stopped
     True
     """
 
@@ -47,13 +47,13 @@ class Outcome(NamedTuple):
 
 
 #: Receives a run's number and its outcome.
-Keep = Callable[[int, Outcome], None]
+Keep = Callable[[int, RunOutcome], None]
 
 
 class Repeatable(Protocol):
     """An experiment with numbered runs."""
 
-    def run(self, index: int, cancelled: threading.Event | None = None) -> Outcome:
+    def run(self, index: int, cancelled: threading.Event | None = None) -> RunOutcome:
         """Run number ``index``: the same in any order, on any worker."""
 
 
@@ -102,16 +102,16 @@ class Experiment(NamedTuple):
         with _COMPILING:
             start(self.algorithm, self.rewards).advance(*streams(0)[1:], 0)
 
-    def run(self, index: int, cancelled: threading.Event | None = None) -> Outcome:
+    def run(self, index: int, cancelled: threading.Event | None = None) -> RunOutcome:
         """Run number ``index``: the same in any order, on any worker."""
         run = start(self.algorithm, self.rewards)
         source = streams(run_seed(self.seed, index))
         stopped = finish(run, self.reservoir, source, cancelled, self.limit)
         worst = min(run.truth(arm, source.rewards) for arm in run.returned())
-        return Outcome(int(run.history.t), worst, stopped)
+        return RunOutcome(int(run.history.t), worst, stopped)
 
 
-def run_chunk(experiment: Experiment, first: int, last: int) -> list[Outcome]:
+def run_chunk(experiment: Experiment, first: int, last: int) -> list[RunOutcome]:
     """The runs ``first`` to ``last - 1``, as one task for an executor.
 
     Examples
@@ -159,7 +159,7 @@ def run_on_executor(
 ) -> None:
     """Do all runs on the executor, in this many chunks; if one fails, chunks that have not begun are cancelled."""
     edges = [runs * part // chunks for part in range(chunks + 1)]
-    places: dict[Future[list[Outcome]], int] = {}
+    places: dict[Future[list[RunOutcome]], int] = {}
     try:
         for first, last in pairwise(edges):
             if first < last:

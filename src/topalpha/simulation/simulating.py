@@ -17,7 +17,7 @@ from topalpha.families.protocols import ENDLESS, RewardFamily, RewardModel
 from topalpha.randomness import Seed, streams
 from topalpha.reservoirs import Reservoir, Scores
 from topalpha.rules.protocol import Algorithm
-from topalpha.simulation.runs import Experiment, Outcome, finish, run_on_executor, run_on_threads, start
+from topalpha.simulation.runs import Experiment, RunOutcome, finish, run_on_executor, run_on_threads, start
 from topalpha.simulation.study import Study
 from topalpha.validate import MOST_RUNS, MOST_WORKERS, require, seed_number, whole
 
@@ -118,7 +118,7 @@ def simulate(
     means = np.zeros(runs)
     stopped = np.zeros(runs, dtype=np.bool_)
 
-    def keep(index: int, outcome: Outcome) -> None:
+    def keep(index: int, outcome: RunOutcome) -> None:
         pulls[index], means[index], stopped[index] = outcome
 
     begin = time.perf_counter()

@@ -5,7 +5,7 @@
 2
 """
 
-from topalpha.testset.audit import Audit, audit
+from topalpha.testset.score_audit import Audit, audit
 from topalpha.testset.selecting import aselect, select
 from topalpha.testset.selection import Score, Selection
 from topalpha.testset.table import ScoreTable

@@ -16,7 +16,7 @@ from topalpha.execution import Calls
 from topalpha.families import PassFail
 from topalpha.randomness import run_seed, streams
 from topalpha.rules.protocol import Algorithm
-from topalpha.simulation import Outcome, run_on_threads, start
+from topalpha.simulation import RunOutcome, run_on_threads, start
 from topalpha.testset.selecting import chosen_algorithm, target_alpha
 from topalpha.testset.table import ScoreTable
 from topalpha.validate import MOST_RUNS, MOST_WORKERS, require, seed_number, whole
@@ -74,7 +74,7 @@ class Replays(NamedTuple):
     endless: bool
     seed: int
 
-    def run(self, index: int, cancelled: threading.Event | None = None) -> Outcome:
+    def run(self, index: int, cancelled: threading.Event | None = None) -> RunOutcome:
         """One choice: its cost, and the score of the chosen candidate."""
         from topalpha.engine import STOPPED
 
@@ -94,7 +94,7 @@ class Replays(NamedTuple):
         status = run.advance(own.rules, own.rewards)
         if status != STOPPED or int(run.pulls.max()) > items:
             raise RuntimeError(f"a choice on a finite test set must stop by itself, got status {status}")
-        return Outcome(int(run.history.t), float(self.table.means[rows[run.recommend()]]), True)
+        return RunOutcome(int(run.history.t), float(self.table.means[rows[run.recommend()]]), True)
 
     def many(
         self, runs: int, workers: int | None = None, progress: Callable[[int], None] | None = None
@@ -102,7 +102,7 @@ class Replays(NamedTuple):
         """The costs of ``runs`` replays, and the scores of the chosen candidates."""
         costs, scores = np.zeros(whole("runs", runs, most=MOST_RUNS), dtype=np.int64), np.zeros(runs)
 
-        def keep(index: int, outcome: Outcome) -> None:
+        def keep(index: int, outcome: RunOutcome) -> None:
             costs[index], scores[index] = outcome.pulls, outcome.mean
 
         self.run(0)  # compile before fanning out

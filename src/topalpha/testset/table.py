@@ -22,7 +22,7 @@ from topalpha.theory.pool import top_size
 from topalpha.validate import fraction, require
 
 if TYPE_CHECKING:
-    from topalpha.testset.audit import Audit
+    from topalpha.testset.score_audit import Audit
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +199,7 @@ class ScoreTable:
         >>> table.audit(runs=20).passed
         True
         """
-        from topalpha.testset.audit import audit
+        from topalpha.testset.score_audit import audit
 
         return audit(
             self,

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from folders import ROOT
-from marks import quick
+from tests.support.folders import ROOT
+from tests.support.marks import quick
 from topalpha import Search, search
 from topalpha.algorithms import ALGORITHMS, FIELD, design, prior_knowledge
 from topalpha.families import Bernoulli, Gaussian, LowVariance, Normal, PassFail

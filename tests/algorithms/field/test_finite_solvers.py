@@ -1,4 +1,4 @@
-"""Finite best-arm solvers as a second phase: the likelihood-ratio stop, and five sampling rules."""
+"""Finite best-arm solvers as a second phase: the stop that they share, its errors and its claims."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
-from scipy.optimize import minimize, minimize_scalar
-from scipy.special import betaln
-from scipy.stats import beta as beta_law
 from scipy.stats import binom
 
-from marks import quick
+from tests.support.marks import quick
+from tests.support.transport import brute_force, kt_redundancy
 from topalpha import Search
 from topalpha.algorithms import design, entry
-from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Mirrored, Poisson
+from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Mirrored
 from topalpha.research.audit.cases import JUST_OVER
 from topalpha.reservoirs import Dirac, Uniform, parse
 from topalpha.rules.likelihood_ratio import pair_memory, recall, separation, transport
@@ -27,108 +24,6 @@ NAMES = ["ugape", "glr", "eb-tc", "ttts", "track-and-stop"]
 PAIRS = NAMES[1:]
 UNIT = parse("conditioned(beta(1,1),0.95)")
 FALSE_ALARM = 1e-6
-
-
-# ---- the transportation cost
-
-
-def brute_force(family, mean, pulls, rival, others, epsilon):
-    """W from a grid and a bounded minimisation around its best point: never below the true one but for rounding."""
-    if rival >= mean + epsilon:
-        return 0.0
-    low, high = max(family.lowest, rival - epsilon), min(mean, family.highest - epsilon)
-    if high < family.lowest:
-        return math.inf
-
-    def cost(point):
-        moved = min(point + epsilon, family.highest)
-        return pulls * family.divergence(mean, point) + others * family.divergence(rival, moved)
-
-    if high <= low:
-        return cost(high)
-    grid = np.linspace(low, high, 501)
-    values = [cost(point) for point in grid]
-    best = int(np.argmin(values))
-    ends = (grid[max(best - 1, 0)], grid[min(best + 1, 500)])
-    found = minimize_scalar(cost, bounds=ends, method="bounded", options={"xatol": 1e-12 * (high - low)})
-    return min(min(values), found.fun)
-
-
-FAMILIES = [
-    Bernoulli(),
-    Bernoulli(0.7),
-    Gaussian(0.5),
-    Poisson(3.0),
-    Poisson(),
-    Exponential(3.0),
-    Gamma(2.0, 3.0),
-    Mirrored(Poisson(3.0)),
-    Mirrored(Exponential(3.0)),
-    Mirrored(Gamma(2.0, 3.0)),
-]
-
-
-@pytest.mark.parametrize("family", FAMILIES, ids=str)
-def test_the_cost_is_the_minimum_and_never_above_it(family):
-    rng = np.random.default_rng(7)
-    lowest, highest = max(family.lowest, -3.0), min(family.highest, 3.0)
-    positive = 0
-    for _ in range(120):
-        pulls, others = (int(math.exp(rng.uniform(0.0, 9.0))) for _ in range(2))
-        if isinstance(family, Bernoulli):
-            mean, rival = rng.integers(0, pulls + 1) / pulls, rng.integers(0, others + 1) / others
-        else:
-            mean, rival = rng.uniform(lowest, highest, 2)
-        epsilon = math.exp(rng.uniform(-4.0, -0.5)) * (highest - lowest)
-        true = brute_force(family, mean, pulls, rival, others, epsilon)
-        cost = transport(family, mean, pulls, rival, others, epsilon)
-        if 0.0 < true < math.inf:
-            positive += 1
-            assert (1.0 - 1e-7) * true <= cost < true, (mean, pulls, rival, others, epsilon)
-        else:
-            assert cost == true
-    assert positive > 50
-
-
-def test_costs_that_can_be_written_down():
-    unit = Bernoulli()
-    assert transport(unit, 0.0, 9, 0.0, 20, 0.3) == pytest.approx(-20 * math.log(0.7), rel=1e-8)
-    assert transport(unit, 1.0, 9, 1.0, 20, 0.3) == pytest.approx(-9 * math.log(0.7), rel=1e-8)
-    assert transport(unit, 0.5, 9, 0.8, 20, 0.3) == 0.0
-    assert transport(unit, 0.5, 9, 0.5, 20, 1.1) == math.inf
-    # by symmetry the minimiser of p, 1 - p with equal pulls is (1 - epsilon) / 2
-    assert transport(unit, 0.7, 50, 0.3, 50, 0.2) == pytest.approx(100 * unit.divergence(0.7, 0.4), rel=1e-8)
-    # a highest mean below both averages: only x = highest - epsilon, y = highest are left to choose
-    assert transport(Bernoulli(0.5), 0.9, 10, 0.9, 10, 0.2) == pytest.approx(
-        10 * unit.divergence(0.9, 0.3) + 10 * unit.divergence(0.9, 0.5), rel=1e-8
-    )
-
-
-@pytest.mark.parametrize("epsilon", [0.0, 1e-300, 1e-15, 1e-9, 1e-3])
-def test_the_cost_where_variances_vanish(epsilon):
-    """An average of 0 or 1: the slope is 0 at an end of the range that is not the minimiser."""
-    for mean, rival in ((1.0, 0.8), (0.3, 0.0), (1.0, 0.0)):
-        true = brute_force(Bernoulli(), mean, 23, rival, 19, epsilon)
-        assert true * (1.0 - 1e-6) < transport(Bernoulli(), mean, 23, rival, 19, epsilon) < true
-    for family, mean, rival in ((Poisson(3.0), 2.0, 0.0), (Mirrored(Poisson(3.0)), 0.0, -2.0)):
-        true = brute_force(family, mean, 23, rival, 19, epsilon)
-        assert true * (1.0 - 1e-6) < transport(family, mean, 23, rival, 19, epsilon) < true
-
-
-def test_rounding_is_on_the_safe_side_even_where_means_are_huge():
-    """Means of 1e9 with gaps of 1 leave 7 digits; the cost must still not exceed that of the exact numbers."""
-    exact = (1.0 + 0.5) ** 2 / (2.0 * (1.0 / 40 + 1.0 / 30))
-    cost = transport(Gaussian(1.0), 1e9 + 1.0, 40, 1e9, 30, 0.5)
-    assert 0.9999 * exact < cost < exact
-
-
-# ---- the stop
-
-
-def kt_redundancy(total, pulls):
-    mean = total / pulls
-    likelihood = sum(count * math.log(share) for count, share in ((total, mean), (pulls - total, 1 - mean)) if count)
-    return likelihood - betaln(total + 0.5, pulls - total + 0.5) + math.log(math.pi)
 
 
 def weakest_evidence(pulls, totals, leader, epsilon):
@@ -238,9 +133,6 @@ def test_the_product_of_two_mixtures_has_mean_one_under_an_adaptive_rule():
     assert expected == pytest.approx(1.0, abs=1e-12)
 
 
-# ---- claims before the stop
-
-
 @pytest.mark.parametrize("name", PAIRS)
 def test_claims_are_the_stop_at_other_epsilons(name):
     algorithm = design(name, 0.3, 0.25, 0.1)
@@ -256,9 +148,6 @@ def test_claims_are_the_stop_at_other_epsilons(name):
     assert larger > epsilon
     assert algorithm.claims(history._replace(arms=algorithm.arms - 1), None, 0) == []
     assert (algorithm.lower_bound(history, None, 0), algorithm.upper_bound(history, None, 0)) == (0.0, 1.0)
-
-
-# ---- designs and drivers
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -361,143 +250,6 @@ def test_four_at_a_time_told_in_any_order(name):
         assert weakest_evidence(pulls, totals, best, 0.3) > algorithm.threshold - 1e-6
 
 
-# ---- the sampling rules
-
-
-def prepared(algorithm, pulls, totals):
-    """A history with these counts, in a fresh memory."""
-    arms = len(pulls)
-    columns = [list(totals), *([0.0] * arms for _ in range(algorithm.traits.columns - 1))]
-    history = History(sum(pulls), arms, list(pulls), columns, [0.0] * algorithm.traits.numbers)
-    return history, algorithm.scratch(arms)
-
-
-def test_ugape_pulls_the_wider_of_the_least_gap_index_and_its_rival():
-    rng, algorithm = np.random.default_rng(0), design("ugape", 0.3, 0.01, 0.1)
-    seen = set()
-    for _ in range(100):
-        pulls = rng.integers(1, 60, algorithm.arms).tolist()
-        totals = [float(rng.integers(0, count + 1)) for count in pulls]
-        history, memory = prepared(algorithm, pulls, totals)
-        batch = [-1]
-        assert algorithm.plan(history, memory, rng, batch) == 1
-        uppers = [algorithm.upper_bound(history, memory, arm) for arm in range(algorithm.arms)]
-        lowers = [algorithm.lower_bound(history, memory, arm) for arm in range(algorithm.arms)]
-        gaps = [max(uppers[:k] + uppers[k + 1 :]) - lowers[k] for k in range(algorithm.arms)]
-        candidate = algorithm.recommend(history, memory)
-        assert gaps[candidate] == min(gaps)
-        rival = max(
-            (arm for arm in range(algorithm.arms) if arm != candidate), key=lambda arm: (uppers[arm], -pulls[arm])
-        )
-        widths = [upper - lower for upper, lower in zip(uppers, lowers, strict=True)]
-        assert widths[batch[0]] == max(widths[candidate], widths[rival])
-        assert widths[batch[0]] >= gaps[candidate] > 0.01  # Proposition 1
-        seen.add((batch[0] == candidate, uppers[candidate] == max(uppers)))
-    # a candidate that is not the arm of largest U has an interval inside that one's
-    assert seen == {(False, False), (False, True), (True, True)}
-
-
-def test_ugape_respects_its_sure_cap():
-    algorithm = design("ugape", 0.3, 0.3, 0.2)
-    enough = math.log(4 * algorithm.arms / 0.2) + math.log(2.0)
-    cap = 1 + max(n for n in range(1, 5000) if 0.3**2 * n / 2 < enough + 0.5 * math.log(n))
-    last, _ = interpreted(algorithm, Dirac(0.5), seed=1)
-    assert 0.2 * cap < max(last.pulls) <= cap
-
-
-def test_glr_pulls_the_leader_and_the_rival_that_the_stop_waits_for():
-    rng, algorithm = np.random.default_rng(1), design("glr", 0.3, 0.1, 0.1)
-    for _ in range(20):
-        pulls = rng.integers(1, 60, algorithm.arms).tolist()
-        totals = [float(rng.integers(0, count + 1)) for count in pulls]
-        means = [total / count for total, count in zip(totals, pulls, strict=True)]
-        history, memory = prepared(algorithm, pulls, totals)
-        batch = [-1, -1]
-        if algorithm.plan(history, memory, rng, batch) == 0:
-            continue
-        assert means[batch[0]] == max(means)
-        costs = {
-            rival: brute_force(Bernoulli(), means[batch[0]], pulls[batch[0]], means[rival], pulls[rival], 0.1)
-            - kt_redundancy(totals[rival], pulls[rival])
-            for rival in range(algorithm.arms)
-            if rival != batch[0]
-        }
-        assert costs[batch[1]] == pytest.approx(min(costs.values()), abs=1e-5)
-
-
-def test_eb_tc_gives_half_of_an_arm_s_rounds_as_leader_to_itself():
-    """Arm 0 leads throughout; its rival is the arm of least cost, without redundancies."""
-    algorithm, rng = design("eb-tc", 0.5, 0.01, 0.1), np.random.default_rng(0)
-    pulls, totals = [40, 10, 30, 20, 5], [36.0, 5.0, 24.0, 10.0, 1.0]
-    history, memory = prepared(algorithm._replace(arms=5), pulls, totals)
-    chosen, batch = [], [-1]
-    for _ in range(6):
-        assert algorithm._replace(arms=5).plan(history, memory, rng, batch) == 1
-        chosen.append(batch[0])
-    costs = [
-        brute_force(Bernoulli(), 0.9, 40, total / count, count, 0.01)
-        for total, count in zip(totals[1:], pulls[1:], strict=True)
-    ]
-    rival = 1 + int(np.argmin(costs))
-    assert chosen == [0, rival] * 3
-
-
-def test_ttts_pulls_the_best_of_a_sample_as_often_as_it_should():
-    """Two arms: the first is pulled with probability beta P + (1 - beta)(1 - P), P the chance that it is best."""
-    algorithm = design("ttts", 0.7, 0.01, 0.1, beta=0.75)._replace(arms=2)
-    history, memory = prepared(algorithm, [10, 14], [6.0, 7.0])
-    first, second = beta_law(7.0, 5.0), beta_law(8.0, 8.0)
-    chance = quad(lambda x: first.pdf(x) * second.cdf(x), 0.0, 1.0)[0]
-    wanted = 0.75 * chance + 0.25 * (1.0 - chance)
-    rng, batch, count = np.random.default_rng(5), [-1], 0
-    for _ in range(4000):
-        assert algorithm.plan(history, memory, rng, batch) == 1
-        count += batch[0] == 0
-    assert 0.6 < chance < 0.8
-    assert min(binom.sf(count - 1, 4000, wanted), binom.cdf(count, 4000, wanted)) > 1e-4
-
-
-def test_track_and_stop_proportions_solve_the_gaussian_problem():
-    algorithm = design("track-and-stop", 0.5, 0.2, 0.1, Gaussian(1.0))._replace(arms=5)
-    history, memory = prepared(algorithm, [8] * 5, [8 * mean for mean in (1.0, 0.9, 0.6, 0.2, -0.5)])
-    recall(algorithm.family, history, memory)
-    assert algorithm.rule.answer_now(algorithm, history, memory) == 0
-    algorithm.rule.proportions(algorithm, history, memory, 0)
-    shares = np.array(memory.draws) / sum(memory.draws)
-    gaps = np.array([0.3, 0.6, 1.0, 1.7])
-
-    def cost(weights):
-        return gaps**2 / (2.0 * (1.0 / weights[0] + 1.0 / weights[1:]))
-
-    assert cost(shares) == pytest.approx(np.full(4, cost(shares)[0]), rel=1e-9)
-    assert shares[0] ** 2 == pytest.approx((shares[1:] ** 2).sum(), rel=1e-5)
-    tries = [
-        minimize(
-            lambda free: -cost(np.exp(free) / np.exp(free).sum()).min(),
-            start,
-            method="Nelder-Mead",
-            options={"maxiter": 4000},
-        )
-        for start in (np.log(shares) + 0.3, np.zeros(5))
-    ]
-    best = -min(one.fun for one in tries)
-    assert 0.99 * cost(shares)[0] < best < 1.0001 * cost(shares)[0]
-
-
-def test_track_and_stop_tracks_explores_and_sticks():
-    algorithm = design("track-and-stop", 0.5, 0.2, 0.1, Gaussian(1.0))._replace(arms=3)
-    history, memory = prepared(algorithm, [50, 50, 50], [50.0, 51.0, 0.0])
-    recall(algorithm.family, history, memory)
-    assert algorithm.rule.answer_now(algorithm, history, memory) == 0  # within .02 of the largest mean
-    assert algorithm.rule._replace(stick=0.0).answer_now(algorithm, history, memory) == 1
-    memory.draws[:] = [1.0, 2.0, 1.0]
-    assert algorithm.rule.tracked(history, memory) == 1
-    few = history._replace(pulls=[50, 90, 10])  # sqrt(150) - 1.5 = 10.7
-    assert algorithm.rule.tracked(few, memory) == 2
-    assert algorithm.rule.tracked(history._replace(pulls=[50, 89, 11]), memory) == 2
-    assert algorithm.rule.tracked(history._replace(pulls=[20, 89, 41]), memory) == 0
-
-
 def test_one_reward_next_to_the_highest_is_no_proof():
     """left + gap may round to the highest mean, where the divergence from anything below is infinite."""
     almost = 1.0 - 2.0**-53
@@ -520,16 +272,6 @@ def test_rewards_a_rounding_below_1_are_rewards_like_others(name):
             search.tell(pull, reward)
         wrong += not good[search.best] and bool(good[: search.history.arms].any())
     assert wrong <= 2, "chance of more at delta = 0.001: below 1e-4"
-
-
-def test_variances_that_differ_by_many_orders_do_not_stop_track_and_stop():
-    search = Search(design("track-and-stop", 0.9, 0.2, 1e-6, Mirrored(Exponential(3.0))))
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        if (pull := search.ask()) is None:
-            break
-        search.tell(pull, -float(rng.exponential(1e-18 if pull.arm % 2 else 0.25)))
-    assert search.history.t > 4
 
 
 def test_a_finite_list_needs_no_more_arms_than_it_has():

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
-import chromium
-from dashboards import Processes
-from streaming import serving
-from viewing import Viewer
+from tests.support import chromium
+from tests.support.dashboards import Processes
+from tests.support.streaming import serving
+from tests.support.viewing import Viewer
 
 
 @pytest.fixture(scope="package")

@@ -3,11 +3,11 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-import searching
-from streaming import serving
+from tests.support import searching
+from tests.support.streaming import serving
+from tests.support.viewing import drawn, number, overflow, pump, shown, text
+from tests.support.waiting import PATIENCE, until
 from topalpha.storage import names, read
-from viewing import drawn, number, overflow, pump, shown, text
-from waiting import PATIENCE, until
 
 SCHEMES = ("light", "dark")
 

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from dashboards import Dashboard
-from streaming import PROGRESS, ROWS, fill, silence
+from tests.support.dashboards import Dashboard
+from tests.support.streaming import PROGRESS, ROWS, fill, silence
+from tests.support.viewing import drawn, number, press, pump, quicker, scripted, shown, text
+from tests.support.waiting import PATIENCE, until
 from topalpha.dashboard import watching
 from topalpha.storage import Storage
-from viewing import drawn, number, press, pump, quicker, scripted, shown, text
-from waiting import PATIENCE, until
 
 
 @pytest.fixture(autouse=True)

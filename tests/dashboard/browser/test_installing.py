@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import chromium
+from tests.support import chromium
 
 
 def program(folder, name, text):

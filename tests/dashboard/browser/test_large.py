@@ -2,10 +2,10 @@
 
 import pytest
 
-from large import ARMS, Large
-from streaming import serving
-from viewing import bars, drawn, moment, number, overflow, pump, shown, text
-from waiting import until
+from tests.support.large import ARMS, Large
+from tests.support.streaming import serving
+from tests.support.viewing import bars, drawn, moment, number, overflow, pump, shown, text
+from tests.support.waiting import until
 
 
 def follow(page, large):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from folders import ROOT
+from tests.support.folders import ROOT
 
 LARGEST = 200_000
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-import searching
+from tests.support import searching
+from tests.support.viewing import bars, drawn, number, pump, shown, text
+from tests.support.waiting import PATIENCE, until
 from topalpha.storage import Storage, read
-from viewing import bars, drawn, number, pump, shown, text
-from waiting import PATIENCE, until
 
 TASK = {"alpha": 0.1, "epsilon": 0.1, "delta": 0.05, "algorithm": "cc-lucb", "family": "bernoulli", "minimise": False}
 

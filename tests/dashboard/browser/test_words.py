@@ -5,10 +5,10 @@ from math import inf
 import pytest
 
 import topalpha
-from streaming import serving
+from tests.support.streaming import serving
+from tests.support.viewing import bars, drawn, pump, shown, text, visible
+from tests.support.waiting import until
 from topalpha.storage import Storage, read
-from viewing import bars, drawn, pump, shown, text, visible
-from waiting import until
 
 TASK = {"alpha": 0.1, "epsilon": 0.1, "delta": 0.05, "algorithm": "cc-lucb", "family": "normal", "minimise": False}
 PROGRESS = {"pulls": 30, "in_flight": 0, "arms": 3, "leader": 1, "mean": 0.75, "low": None, "high": None}

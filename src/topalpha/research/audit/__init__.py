@@ -8,14 +8,14 @@ True
 """
 
 from topalpha.research.audit.cases import cells, controls
-from topalpha.research.audit.cell import Case, Cell
+from topalpha.research.audit.cell import AuditCase, AuditCell
 from topalpha.research.audit.judgement import FALSE_ALARM, Judgement, judge
 from topalpha.research.audit.replay import Equality, equality
 
 __all__ = [
     "FALSE_ALARM",
-    "Case",
-    "Cell",
+    "AuditCase",
+    "AuditCell",
     "Equality",
     "Judgement",
     "cells",

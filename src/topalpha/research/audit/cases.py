@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from topalpha.algorithms import ALGORITHMS, PRINCIPAL, prior_knowledge
-from topalpha.research.audit.cell import NO_LEVELS, Case, Cell, changed, designed, with_thresholds
+from topalpha.research.audit.cell import NO_LEVELS, AuditCase, AuditCell, changed, designed, with_thresholds
 from topalpha.research.audit.trial_cases import tried, wrong_trials
 from topalpha.research.audit.worlds import PlusMinus, Thirds
 from topalpha.reservoirs import parse
@@ -22,48 +22,48 @@ AUDITED = "fixed-confidence"
 JUST_OVER = "two-point(0.4,0.604,0.1)"
 
 #: Hundreds of arms, few of them good: many look good by chance, which lower bounds must allow for.
-THIN_TOP = Case("thin top", "two-point(0.4,0.604,0.02)", 0.02, 0.2, 0.2)
+THIN_TOP = AuditCase("thin top", "two-point(0.4,0.604,0.02)", 0.02, 0.2, 0.2)
 
 CASES = (
-    Case("table row 11", "conditioned(beta(1,1),0.95)", 0.1, 0.05, 0.05),
-    Case("table law, wide", "conditioned(beta(1,2),0.95)", 0.1, 0.1, 0.1),
-    Case("table law, steep", "conditioned(beta(1,3),0.95)", 0.1, 0.1, 0.2),
-    Case("gap just over epsilon", JUST_OVER, 0.1, 0.2, 0.05),
-    Case("gap just over epsilon", JUST_OVER, 0.1, 0.2, 0.2),
-    Case("gap just over epsilon, low", "two-point(0,0.204,0.1)", 0.1, 0.2, 0.1),
-    Case("gap just over epsilon, high", "two-point(0.796,1,0.1)", 0.1, 0.2, 0.1),
-    Case("needle", "two-point(0.2,0.9,0.1)", 0.1, 0.2, 0.05),
-    Case("needle over a slope", "mixture(0.9*uniform(0.3,0.5),0.1*dirac(0.72))", 0.1, 0.2, 0.1),
-    Case("atom at the boundary", "discrete(0.3:0.7,0.5:0.2,0.7:0.1)", 0.1, 0.15, 0.1),
-    Case("atom across the boundary", "discrete(0.3:0.7,0.6:0.25,0.8:0.05)", 0.1, 0.15, 0.1),
-    Case("equal weights, mass alpha each", "discrete(0.1,0.3,0.5,0.7,0.9)", 0.2, 0.15, 0.1),
-    Case("tied top", "discrete(0.4:0.5,0.7:0.5)", 0.1, 0.2, 0.1),
-    Case("all tied", "dirac(0.5)", 0.1, 0.2, 0.1),
+    AuditCase("table row 11", "conditioned(beta(1,1),0.95)", 0.1, 0.05, 0.05),
+    AuditCase("table law, wide", "conditioned(beta(1,2),0.95)", 0.1, 0.1, 0.1),
+    AuditCase("table law, steep", "conditioned(beta(1,3),0.95)", 0.1, 0.1, 0.2),
+    AuditCase("gap just over epsilon", JUST_OVER, 0.1, 0.2, 0.05),
+    AuditCase("gap just over epsilon", JUST_OVER, 0.1, 0.2, 0.2),
+    AuditCase("gap just over epsilon, low", "two-point(0,0.204,0.1)", 0.1, 0.2, 0.1),
+    AuditCase("gap just over epsilon, high", "two-point(0.796,1,0.1)", 0.1, 0.2, 0.1),
+    AuditCase("needle", "two-point(0.2,0.9,0.1)", 0.1, 0.2, 0.05),
+    AuditCase("needle over a slope", "mixture(0.9*uniform(0.3,0.5),0.1*dirac(0.72))", 0.1, 0.2, 0.1),
+    AuditCase("atom at the boundary", "discrete(0.3:0.7,0.5:0.2,0.7:0.1)", 0.1, 0.15, 0.1),
+    AuditCase("atom across the boundary", "discrete(0.3:0.7,0.6:0.25,0.8:0.05)", 0.1, 0.15, 0.1),
+    AuditCase("equal weights, mass alpha each", "discrete(0.1,0.3,0.5,0.7,0.9)", 0.2, 0.15, 0.1),
+    AuditCase("tied top", "discrete(0.4:0.5,0.7:0.5)", 0.1, 0.2, 0.1),
+    AuditCase("all tied", "dirac(0.5)", 0.1, 0.2, 0.1),
     THIN_TOP,
 )
 
 #: More cases for a longer audit.
 MORE_CASES = (
-    *(Case(f"table law Beta(1,{b})", f"conditioned(beta(1,{b}),0.95)", 0.05, 0.05, 0.1) for b in (1, 2, 3)),
-    Case("gap just over epsilon, small", "two-point(0.45,0.552,0.05)", 0.05, 0.1, 0.05),
-    Case("gap just over epsilon, half", "two-point(0.4,0.604,0.5)", 0.5, 0.2, 0.2),
-    Case("clipped", "clipped(beta(2,1),0.6)", 0.1, 0.15, 0.1),
-    Case("zero or one", "two-point(0,1,0.1)", 0.1, 0.2, 0.05),
+    *(AuditCase(f"table law Beta(1,{b})", f"conditioned(beta(1,{b}),0.95)", 0.05, 0.05, 0.1) for b in (1, 2, 3)),
+    AuditCase("gap just over epsilon, small", "two-point(0.45,0.552,0.05)", 0.05, 0.1, 0.05),
+    AuditCase("gap just over epsilon, half", "two-point(0.4,0.604,0.5)", 0.5, 0.2, 0.2),
+    AuditCase("clipped", "clipped(beta(2,1),0.6)", 0.1, 0.15, 0.1),
+    AuditCase("zero or one", "two-point(0,1,0.1)", 0.1, 0.2, 0.05),
 )
 
 #: Other rewards; algorithms not named here share the same bounds.
 REWARD_CASES = (
-    Case("gap just over epsilon", "two-point(0,0.51,0.1)", 0.1, 0.5, 0.1, "gaussian(0.5)"),
-    Case("gap just over epsilon", "two-point(1,2.02,0.1)", 0.1, 1.0, 0.1, "poisson(3)"),
-    Case("gap just over epsilon", "two-point(1,2.02,0.1)", 0.1, 1.0, 0.1, "exponential(3)"),
-    Case("gap just over epsilon", "two-point(1,2.02,0.1)", 0.1, 1.0, 0.1, "gamma(2,3)"),
-    Case("plus or minus 0.35", JUST_OVER, 0.1, 0.2, 0.1, rewards=PlusMinus(0.35)),
-    Case("a third replaced by the mean", JUST_OVER, 0.1, 0.2, 0.1, rewards=Thirds(1.0 / 3.0)),
+    AuditCase("gap just over epsilon", "two-point(0,0.51,0.1)", 0.1, 0.5, 0.1, "gaussian(0.5)"),
+    AuditCase("gap just over epsilon", "two-point(1,2.02,0.1)", 0.1, 1.0, 0.1, "poisson(3)"),
+    AuditCase("gap just over epsilon", "two-point(1,2.02,0.1)", 0.1, 1.0, 0.1, "exponential(3)"),
+    AuditCase("gap just over epsilon", "two-point(1,2.02,0.1)", 0.1, 1.0, 0.1, "gamma(2,3)"),
+    AuditCase("plus or minus 0.35", JUST_OVER, 0.1, 0.2, 0.1, rewards=PlusMinus(0.35)),
+    AuditCase("a third replaced by the mean", JUST_OVER, 0.1, 0.2, 0.1, rewards=Thirds(1.0 / 3.0)),
 )
 REWARD_ALGORITHMS = ("joint-lucb", "cc-lucb")
 
 
-def cells(full: bool = False) -> Iterator[Cell]:
+def cells(full: bool = False) -> Iterator[AuditCell]:
     """Every algorithm with a fixed-confidence guarantee on every case.
 
     Examples
@@ -79,16 +79,16 @@ def cells(full: bool = False) -> Iterator[Cell]:
             cases += REWARD_CASES
         for case in cases:
             if _applies(entry, case):
-                yield Cell(case, designed(entry.name, case))
+                yield AuditCell(case, designed(entry.name, case))
     yield from tried(full)
     for entry, options in _variants(full):
         for case in CASES[3:5]:
             algorithm = designed(entry.name, case, **options)
             if algorithm.traits.covered:
-                yield Cell(case, algorithm)
+                yield AuditCell(case, algorithm)
 
 
-def _applies(entry: Entry, case: Case) -> bool:
+def _applies(entry: Entry, case: AuditCase) -> bool:
     """Whether the algorithm applies to these rewards and this reservoir."""
     if entry.rewards == "unit" and case.family != "bernoulli":
         return False
@@ -111,7 +111,7 @@ def _variants(full: bool) -> Iterator[tuple[Entry, dict[str, Any]]]:
                 yield entry, {option: choice}
 
 
-def controls() -> Iterator[Cell]:
+def controls() -> Iterator[AuditCell]:
     """Algorithms that are known to be wrong, in ways that an audit must detect.
 
     They are gross faults, picked from a larger number of wrong variants because they show within a few hundred runs:
@@ -125,14 +125,16 @@ def controls() -> Iterator[Cell]:
     """
     case = CASES[3]
     for entry in PRINCIPAL:
-        yield Cell(case, designed(entry.name, case, delta=0.9), "designed for delta = 0.9")
+        yield AuditCell(case, designed(entry.name, case, delta=0.9), "designed for delta = 0.9")
         right = designed(entry.name, case)
-        yield Cell(case, changed(right, arms=right.arms // 5), "a fifth of the arms")
-    yield Cell(THIN_TOP, _without_union_bound(designed("cc-lucb", THIN_TOP, draw_share=0.1)), "union bound dropped")
+        yield AuditCell(case, changed(right, arms=right.arms // 5), "a fifth of the arms")
+    yield AuditCell(
+        THIN_TOP, _without_union_bound(designed("cc-lucb", THIN_TOP, draw_share=0.1)), "union bound dropped"
+    )
     for name, loose in _LOOSE.items():
-        yield Cell(case, changed(designed(name, case), **loose), "levels far too loose")
+        yield AuditCell(case, changed(designed(name, case), **loose), "levels far too loose")
     right = designed("cc-lucb", case)
-    yield Cell(case, with_thresholds(right, **NO_LEVELS), "levels far too loose")
+    yield AuditCell(case, with_thresholds(right, **NO_LEVELS), "levels far too loose")
     yield from wrong_trials()
 
 

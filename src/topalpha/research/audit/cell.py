@@ -11,7 +11,7 @@ from topalpha.reservoirs import parse
 from topalpha.rules.protocol import Algorithm
 
 
-class Case(NamedTuple):
+class AuditCase(NamedTuple):
     """A reservoir, rewards and a target.
 
     Attributes
@@ -27,7 +27,7 @@ class Case(NamedTuple):
 
     Examples
     --------
-    >>> Case("all tied", "dirac(0.5)", 0.1, 0.2, 0.1).described
+    >>> AuditCase("all tied", "dirac(0.5)", 0.1, 0.2, 0.1).described
     'bernoulli'
     """
 
@@ -48,20 +48,20 @@ class Case(NamedTuple):
         return self.family if self.rewards is None else self.words
 
 
-class Cell(NamedTuple):
+class AuditCell(NamedTuple):
     """An algorithm on a case, judged at the case's delta. A control is known to be wrong and must be detected."""
 
-    case: Case
+    case: AuditCase
     algorithm: Algorithm
     control: str = ""
 
 
-def designed(name: str, case: Case, delta: float | None = None, **options: Any) -> Algorithm:
+def designed(name: str, case: AuditCase, delta: float | None = None, **options: Any) -> Algorithm:
     """The algorithm for the case's target, or for another delta if given.
 
     Examples
     --------
-    >>> designed("cc-lucb", Case("all tied", "dirac(0.5)", 0.1, 0.2, 0.1)).arms
+    >>> designed("cc-lucb", AuditCase("all tied", "dirac(0.5)", 0.1, 0.2, 0.1)).arms
     44
     """
     wanted = case.delta if delta is None else delta

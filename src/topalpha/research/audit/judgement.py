@@ -8,7 +8,7 @@ from typing import Any
 
 from topalpha.families import describe
 from topalpha.randomness import run_seed
-from topalpha.research.audit.cell import Cell
+from topalpha.research.audit.cell import AuditCell
 from topalpha.reservoirs import parse
 from topalpha.simulation import Count, simulate
 from topalpha.validate import whole
@@ -32,7 +32,7 @@ class Judgement:
     (False, False, 'NOT compatible')
     """
 
-    cell: Cell
+    cell: AuditCell
     errors: Count
     pulls: float
 
@@ -81,7 +81,7 @@ class Judgement:
 
 
 def judge(
-    cell: Cell, runs: int, seed: int = 0, workers: int | None = None, progress: Callable[[int], None] | None = None
+    cell: AuditCell, runs: int, seed: int = 0, workers: int | None = None, progress: Callable[[int], None] | None = None
 ) -> Judgement:
     """Run the cell's algorithm and judge its errors.
 

@@ -1,7 +1,7 @@
 """Comparison of algorithms on reservoirs and targets, resumable, with lower bounds.
 
->>> from topalpha.research.comparison import Case, Comparison, Contender, compare
->>> one = Case("two-point(0.2,0.8,0.3)", 0.3, 0.3, 0.2)
+>>> from topalpha.research.comparison import ComparisonCase, Comparison, Contender, compare
+>>> one = ComparisonCase("two-point(0.2,0.8,0.3)", 0.3, 0.3, 0.2)
 >>> rows = compare(Comparison((Contender("joint-lucb"), Contender("cc-lucb")), (one,), runs=20))
 >>> [row["algorithm"] for row in rows]
 ['joint-lucb', 'cc-lucb']
@@ -9,8 +9,8 @@
 
 from __future__ import annotations
 
-from topalpha.research.comparison.cells import Cell, evaluate
-from topalpha.research.comparison.configuration import Case, Comparison, Contender
+from topalpha.research.comparison.cells import ComparisonCell, evaluate
+from topalpha.research.comparison.configuration import Comparison, ComparisonCase, Contender
 from topalpha.research.comparison.measuring import compare
 
-__all__ = ["Case", "Cell", "Comparison", "Contender", "compare", "evaluate"]
+__all__ = ["Comparison", "ComparisonCase", "ComparisonCell", "Contender", "compare", "evaluate"]

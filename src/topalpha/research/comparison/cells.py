@@ -9,7 +9,7 @@ import numpy as np
 from topalpha.algorithms import design, entry, prior_knowledge
 from topalpha.families import parse_family
 from topalpha.randomness import run_seed, streams
-from topalpha.research.comparison.configuration import LARGEST_DESIGN, Case, Comparison, Contender
+from topalpha.research.comparison.configuration import LARGEST_DESIGN, Comparison, ComparisonCase, Contender
 from topalpha.reservoirs import Reservoir, parse
 from topalpha.rules.protocol import Algorithm
 from topalpha.simulation import finish, simulate, start
@@ -29,17 +29,17 @@ class Planned(Protocol):
         """The number of pulls by formula."""
 
 
-class Cell(NamedTuple):
+class ComparisonCell(NamedTuple):
     """A contender on a case, with a budget if it needs one.
 
     Examples
     --------
-    >>> Cell(Contender("isha"), Case("dirac(0.5)", 0.1, 0.1, 0.05), 2000).key
+    >>> ComparisonCell(Contender("isha"), ComparisonCase("dirac(0.5)", 0.1, 0.1, 0.05), 2000).key
     'isha | dirac(0.5) | 0.1 0.1 0.05 | 2000'
     """
 
     contender: Contender
-    case: Case
+    case: ComparisonCase
     budget: int | None = None
 
     @property
@@ -49,30 +49,31 @@ class Cell(NamedTuple):
         return " | ".join(parts if self.budget is None else [*parts, str(self.budget)])
 
 
-def cells(comparison: Comparison) -> list[Cell]:
+def cells(comparison: Comparison) -> list[ComparisonCell]:
     """All cells, case by case.
 
     Examples
     --------
-    >>> case = Case("dirac(0.5)", 0.1, 0.1, 0.05)
+    >>> case = ComparisonCase("dirac(0.5)", 0.1, 0.1, 0.05)
     >>> [cell.contender.name for cell in cells(Comparison((Contender("cc-lucb"), Contender("kl-lucb")), (case,)))]
     ['cc-lucb', 'kl-lucb']
     """
     return [
-        Cell(contender, case, budget)
+        ComparisonCell(contender, case, budget)
         for case in comparison.cases
         for contender in comparison.contenders
         for budget in comparison.budgets_of(contender)
     ]
 
 
-def evaluate(cell: Cell, comparison: Comparison, workers: int | None = None) -> dict[str, Any]:
+def evaluate(cell: ComparisonCell, comparison: Comparison, workers: int | None = None) -> dict[str, Any]:
     """The figures of a cell, ready for JSON; ``status`` says whether it was measured, ``reason`` why not.
 
     Examples
     --------
-    >>> case = Case("two-point(0.2,0.8,0.3)", 0.3, 0.3, 0.2)
-    >>> row = evaluate(Cell(Contender("cc-lucb"), case), Comparison((Contender("cc-lucb"),), (case,), runs=20))
+    >>> case = ComparisonCase("two-point(0.2,0.8,0.3)", 0.3, 0.3, 0.2)
+    >>> one = Contender("cc-lucb")
+    >>> row = evaluate(ComparisonCell(one, case), Comparison((one,), (case,), runs=20))
     >>> row["status"], row["runs"], row["guarantee"]
     ('measured', 20, 'fixed-confidence')
     """

@@ -42,12 +42,12 @@ class Contender:
 
 
 @dataclass(frozen=True)
-class Case:
+class ComparisonCase:
     """A reservoir, as text, and a target.
 
     Examples
     --------
-    >>> Case("dirac(0.5)", 0.1, 0.1, 0.05).target
+    >>> ComparisonCase("dirac(0.5)", 0.1, 0.1, 0.05).target
     (0.1, 0.1, 0.05)
     """
 
@@ -64,12 +64,12 @@ class Case:
     @classmethod
     def every(
         cls, reservoirs: Sequence[str], alphas: Sequence[float], epsilons: Sequence[float], deltas: Sequence[float]
-    ) -> tuple[Case, ...]:
+    ) -> tuple[ComparisonCase, ...]:
         """Every reservoir with every alpha, epsilon and delta.
 
         Examples
         --------
-        >>> len(Case.every(["dirac(0.5)"], [0.1, 0.2], [0.1], [0.1, 0.01, 0.001]))
+        >>> len(ComparisonCase.every(["dirac(0.5)"], [0.1, 0.2], [0.1], [0.1, 0.01, 0.001]))
         6
         """
         return tuple(cls(*one) for one in product(reservoirs, alphas, epsilons, deltas))
@@ -95,13 +95,14 @@ class Comparison:
 
     Examples
     --------
-    >>> one = Comparison((Contender("cc-lucb"),), Case.every(["dirac(0.5)"], [0.1], [0.1], [0.1, 0.01]), runs=50)
+    >>> cases = ComparisonCase.every(["dirac(0.5)"], [0.1], [0.1], [0.1, 0.01])
+    >>> one = Comparison((Contender("cc-lucb"),), cases, runs=50)
     >>> Comparison.from_dict(one.to_dict()) == one
     True
     """
 
     contenders: tuple[Contender, ...]
-    cases: tuple[Case, ...]
+    cases: tuple[ComparisonCase, ...]
     family: str = "bernoulli"
     budgets: tuple[int, ...] = ()
     runs: int = 100
@@ -111,7 +112,12 @@ class Comparison:
     def __post_init__(self) -> None:
         some = _holds(self.contenders, Contender) and len(self.contenders) > 0
         require(some, "contenders", "name an algorithm", self.contenders)
-        require(_holds(self.cases, Case) and len(self.cases) > 0, "cases", "name a reservoir and a target", self.cases)
+        require(
+            _holds(self.cases, ComparisonCase) and len(self.cases) > 0,
+            "cases",
+            "name a reservoir and a target",
+            self.cases,
+        )
         require(isinstance(self.budgets, list | tuple), "budgets", "be a list of whole numbers", self.budgets)
         checked = {
             "runs": whole("runs", self.runs, most=MOST_RUNS),
@@ -164,7 +170,7 @@ class Comparison:
         require(whole_mapping, "comparison", f"have the entries {', '.join(sorted(known))}", sorted(values))
         try:
             contenders = tuple(Contender(**one) for one in values["contenders"])
-            cases = tuple(Case(**one) for one in values["cases"])
+            cases = tuple(ComparisonCase(**one) for one in values["cases"])
         except TypeError as error:
             raise ValueError(f"comparison must have whole contenders and cases, got {error}") from error
         rest = {name: value for name, value in values.items() if name not in ("contenders", "cases")}

@@ -18,7 +18,7 @@ from topalpha.validate import require
 CONFIGURATION, CELLS = "comparison.json", "cells.jsonl"
 
 
-class Ledger:
+class FinishedCells:
     """A folder with the configuration and the finished cells; a context manager that locks the folder.
 
     Parameters
@@ -31,13 +31,13 @@ class Ledger:
     Examples
     --------
     >>> import tempfile
-    >>> from topalpha.research.comparison.configuration import Case, Contender
-    >>> comparison = Comparison((Contender("cc-lucb"),), (Case("dirac(0.5)", 0.1, 0.1, 0.05),))
+    >>> from topalpha.research.comparison.configuration import ComparisonCase, Contender
+    >>> comparison = Comparison((Contender("cc-lucb"),), (ComparisonCase("dirac(0.5)", 0.1, 0.1, 0.05),))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with Ledger(folder, comparison) as ledger:
-    ...         ledger.add({"key": "one", "pulls": 3})
-    ...     with Ledger(folder, comparison) as ledger:
-    ...         ledger.rows
+    ...     with FinishedCells(folder, comparison) as finished:
+    ...         finished.add({"key": "one", "pulls": 3})
+    ...     with FinishedCells(folder, comparison) as finished:
+    ...         finished.rows
     {'one': {'key': 'one', 'pulls': 3}}
     """
 
@@ -57,7 +57,7 @@ class Ledger:
             self._lock.release()
             raise
 
-    def __enter__(self) -> Ledger:
+    def __enter__(self) -> FinishedCells:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from topalpha.research.comparison.cells import cells, evaluate
 from topalpha.research.comparison.configuration import Comparison
-from topalpha.research.comparison.finished_cells import Ledger
+from topalpha.research.comparison.finished_cells import FinishedCells
 
 
 def compare(
@@ -33,20 +33,20 @@ def compare(
 
     Examples
     --------
-    >>> from topalpha.research.comparison import Case, Contender
-    >>> case = Case("two-point(0.2,0.8,0.3)", 0.3, 0.3, 0.2)
+    >>> from topalpha.research.comparison import ComparisonCase, Contender
+    >>> case = ComparisonCase("two-point(0.2,0.8,0.3)", 0.3, 0.3, 0.2)
     >>> rows = compare(Comparison((Contender("joint-lucb"),), (case,), runs=20))
     >>> rows[0]["errors"]["count"] <= 20
     True
     """
-    with nullcontext() if folder is None else Ledger(folder, comparison) as ledger:
+    with nullcontext() if folder is None else FinishedCells(folder, comparison) as finished:
         rows = []
         for cell in cells(comparison):
-            row = None if ledger is None else ledger.rows.get(cell.key)
+            row = None if finished is None else finished.rows.get(cell.key)
             if row is None:
                 row = evaluate(cell, comparison, workers)
-                if ledger is not None:
-                    ledger.add(row)
+                if finished is not None:
+                    finished.add(row)
             rows.append(row)
             if progress is not None:
                 progress(cell.key)

@@ -11,7 +11,7 @@ from typing import Any
 from topalpha.families import parse_family
 from topalpha.families.protocols import RewardFamily
 from topalpha.research.comparison.cells import MEASURED, TOO_LARGE
-from topalpha.research.comparison.configuration import Case
+from topalpha.research.comparison.configuration import ComparisonCase
 from topalpha.reservoirs import parse
 from topalpha.theory import lower_bound, relaxed_lower_bound, worst_case_lower_bound
 
@@ -73,7 +73,7 @@ def spent(row: Row) -> float:
     return float(row["design_pulls"]) if row["status"] == TOO_LARGE else math.inf
 
 
-def by_case(rows: Iterable[Row]) -> dict[Case, list[Row]]:
+def by_case(rows: Iterable[Row]) -> dict[ComparisonCase, list[Row]]:
     """Rows of each case, the cheapest first.
 
     Examples
@@ -82,19 +82,19 @@ def by_case(rows: Iterable[Row]) -> dict[Case, list[Row]]:
     >>> [len(found) for found in by_case([row, row]).values()]
     [2]
     """
-    found: dict[Case, list[Row]] = {}
+    found: dict[ComparisonCase, list[Row]] = {}
     for row in rows:
-        case = Case(row["reservoir"], row["alpha"], row["epsilon"], row["delta"])
+        case = ComparisonCase(row["reservoir"], row["alpha"], row["epsilon"], row["delta"])
         found.setdefault(case, []).append(row)
     return {case: sorted(some, key=spent) for case, some in found.items()}
 
 
-def limits(case: Case, family: str) -> list[tuple[str, float | None, str]]:
+def limits(case: ComparisonCase, family: str) -> list[tuple[str, float | None, str]]:
     """Lower bounds for a case: their names, their values, and the reasons if there is no value.
 
     Examples
     --------
-    >>> [(name, value is None) for name, value, _ in limits(Case("dirac(0.5)", 0.1, 0.1, 0.05), "bernoulli")]
+    >>> [(name, value is None) for name, value, _ in limits(ComparisonCase("dirac(0.5)", 0.1, 0.1, 0.05), "bernoulli")]
     [('Theorem 1', True), ('Theorem 1, epsilon-relaxed', True), ('Chaudhuri and Kalyanakrishnan, worst case', False)]
     """
     law, rewards = parse(case.reservoir), parse_family(family)
@@ -108,7 +108,7 @@ def limits(case: Case, family: str) -> list[tuple[str, float | None, str]]:
     return [*found, ("Chaudhuri and Kalyanakrishnan, worst case", worst, "")]
 
 
-def rivals(rows: Iterable[Row], names: Sequence[str]) -> list[tuple[Case, Row, Row]]:
+def rivals(rows: Iterable[Row], names: Sequence[str]) -> list[tuple[ComparisonCase, Row, Row]]:
     """Cases where another algorithm of the same guarantee and knowledge needs fewer pulls than the best of ``names``.
 
     Only differences of more than two standard errors of both together count.

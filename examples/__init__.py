@@ -1,0 +1,1 @@
+"""Examples: each file is a script of its own, ``python examples/width.py``."""

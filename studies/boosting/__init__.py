@@ -1,0 +1,1 @@
+"""The study of docs/boosting.md: boosting by bandits beside exact searches and other rivals."""

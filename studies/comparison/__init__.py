@@ -1,0 +1,1 @@
+"""The study of docs/comparison.md: all algorithms on the same reservoirs."""

@@ -1,0 +1,1 @@
+"""The study of docs/reproduction.md: the paper's table, run again."""
