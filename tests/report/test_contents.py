@@ -50,7 +50,7 @@ def test_a_search_that_has_not_ended_is_reported_as_it_stands(path):
     try:
         assert begun.wait(30.0)
         page = self_contained(html(path))
-        assert "The search has not ended. What follows is proved so far." in page.text
+        assert "The search has not ended. The claims below are proved so far." in page.text
         assert "last gave a sign of life at 20" in page.text
         assert "topalpha verify" not in page.text
         seen = Session.replayed(read(path)).certificate()

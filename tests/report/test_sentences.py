@@ -67,7 +67,7 @@ def test_where_nothing_is_proved_no_claim_is_told_of(path):
     assert not found.certificate.claims
     page = self_contained(html(path))
     assert "A claim would be about the law that candidates are drawn from" in page.text
-    assert "It would say nothing of candidates that this law never gives" in page.text
+    assert "It would say nothing about candidates that this law never gives" in page.text
     for words in ("The claim is about", "Without these, nothing is proved"):
         assert words not in page.text
     assert Task(0.5, 0.1, 0.1, pool=1).law == "the list of 1 candidate"

@@ -155,7 +155,7 @@ class Discrete(Atomic):
         object.__setattr__(self, "values", numbers)
         if weights is not None:
             weights = shares("weights", tuple(weights))
-            require(len(weights) == len(numbers), "weights", f"have {len(numbers)} entries", weights)
+            require(len(weights) == len(numbers), "weights", f"have length {len(numbers)}", weights)
         object.__setattr__(self, "weights", weights)
 
     @property

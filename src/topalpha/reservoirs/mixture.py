@@ -43,7 +43,7 @@ class Mixture(Reservoir):
         object.__setattr__(self, "parts", tuple(parts))
         known = len(self.parts) > 0 and all(isinstance(part, Reservoir) for part in self.parts)
         require(known, "parts", "be reservoirs", parts)
-        require(len(self.weights) == len(self.parts), "weights", f"have {len(self.parts)} entries", weights)
+        require(len(self.weights) == len(self.parts), "weights", f"have length {len(self.parts)}", weights)
 
     @property
     def infimum(self) -> float:
