@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import topalpha
-from folders import ROOT
+from tests.support.folders import ROOT
 
 LISTED = '"exponential", "gamma")'
 RUN = """
