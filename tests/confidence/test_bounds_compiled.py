@@ -60,10 +60,8 @@ def rewards_of(family, rng):
 MODELS = [(family, False) for family in NEW] + [(family, True) for family in NEW if not isinstance(family, Normal)]
 
 
-CHOSEN = [(family, joint) for family, joint in MODELS if joint and isinstance(family, LowVariance)]
-
-
-@pytest.mark.parametrize(("family", "joint"), quick(MODELS, CHOSEN), ids=str)
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "joint"), MODELS, ids=str)
 def test_compiled_and_interpreted_bounds_agree(family, joint):
     model = evidence_for(family, 0.1, 0.5) if joint else bounds_for(family, "tilt", 0.1, 0.8, 4.0)
     rng = np.random.default_rng(12)

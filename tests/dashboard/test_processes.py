@@ -36,6 +36,7 @@ def pulls(path):
     return (listing(path)[0].progress or {}).get("pulls", 0)
 
 
+@pytest.mark.slow
 def test_from_before_the_file_to_its_end(processes, path):
     """One dashboard: no file; a search begins, is paused, goes on, is killed, is resumed, and is told to stop."""
     dashboard = Dashboard(processes, path)

@@ -15,7 +15,7 @@ from topalpha import StorageError
 
 EXAMPLES = ROOT / "examples"
 DOCUMENTS = ("start", "tutorial", "choosing", "guarantee", "model_search", "boosting", "figures", "dashboard", "trust")
-LONG = ("tutorial", "model_search", "boosting", "figures")  # their lines take half a minute in all to compile and run
+LONG = ("tutorial", "model_search", "boosting", "figures", "dashboard")  # half a minute in all
 FEWER_FILES = 12
 TESTED = ("compression", "compression_truth", "folk_rule", "pilots", "prompt_choice", "width")
 

@@ -161,6 +161,7 @@ def test_simulated_runs_are_the_same_on_the_cluster(client):
     assert there.means.tolist() == here.means.tolist()
 
 
+@pytest.mark.slow
 def test_a_search_with_a_file_runs_on_the_cluster_and_verifies(client, tmp_path):
     path = tmp_path / "one.db"
     found = search(

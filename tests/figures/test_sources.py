@@ -9,6 +9,7 @@ from topalpha import Session, Task, select
 from topalpha.figures import KINDS, intervals, new_axes, pulls, race
 
 
+@pytest.mark.slow
 def test_a_file_that_is_being_written_a_choice_and_a_single_reward(tmp_path):
     path = tmp_path / "running.db"
     with Session.start(Task(0.2, 0.2, 0.1, algorithm="cc-lucb"), storage=path, name="$x_1 <script>") as session:

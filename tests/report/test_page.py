@@ -69,6 +69,7 @@ def test_figures_are_well_formed_and_named(finished):
     assert f"arm {result.arm}" in "".join(found[0].itertext())
 
 
+@pytest.mark.slow
 def test_the_same_file_gives_the_same_page(finished, tmp_path):
     path, _, text = finished
     code = "import sys; from topalpha.report import write; write(sys.argv[1], sys.argv[2])"

@@ -115,7 +115,6 @@ CHOSEN = [
     ("low variance", "cc-lucb"),
     ("normal costs", "cc-lucb"),
     ("poisson costs", "cc-lucb"),
-    ("costs in a range", "joint-lucb"),
     ("items", "joint-lucb"),
 ]
 

@@ -275,6 +275,7 @@ def test_a_candidate_that_is_nested_deeply_loses_nothing(path):
     assert verify(path) == result.certificate
 
 
+@pytest.mark.slow
 def test_without_docstrings_the_certificate_is_the_same(tmp_path):
     code = (
         "import sys, topalpha\n"

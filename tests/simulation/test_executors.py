@@ -9,6 +9,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from tests.support.marks import quick
 from topalpha.algorithms import PRINCIPAL, design
 from topalpha.families import (
     Bernoulli,
@@ -24,6 +25,7 @@ from topalpha.simulation import run_chunk, simulate
 
 TARGET = (0.2, 0.3, 0.2)
 LAW = Conditioned(Beta(1.0, 1.0), 0.95)
+METHODS = sorted({"spawn", "fork"} & set(multiprocessing.get_all_start_methods()))
 
 
 def same(one, other) -> None:
@@ -42,7 +44,7 @@ def test_an_executor_of_threads_changes_nothing(workers):
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("method", sorted({"spawn", "fork"} & set(multiprocessing.get_all_start_methods())))
+@pytest.mark.parametrize("method", quick(METHODS, METHODS[:1]))
 def test_an_executor_of_processes_changes_nothing(method):
     algorithm = design("cc-lucb", *TARGET)
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:

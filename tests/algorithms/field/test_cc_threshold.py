@@ -206,6 +206,7 @@ def test_a_yes_that_its_reader_checks_leaves_all_of_delta_to_the_no():
 # ---- both answers, judged
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_a_wrong_yes_is_as_rare_as_promised():
     """All arms are just too low, or some are in between and feed the bank: every yes to a low one is wrong."""

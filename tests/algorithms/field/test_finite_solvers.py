@@ -98,8 +98,9 @@ def test_on_a_typical_instance_it_takes_fewer_pulls_than_intervals():
 ALL = [*NAMES, "lucb++"]
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", quick(NAMES, ["ugape"]))
+@pytest.mark.parametrize("name", NAMES)
 def test_the_error_is_at_most_delta_and_a_loose_threshold_is_found_out(name):
     reservoir = parse(JUST_OVER)
     algorithm = design(name, 0.1, 0.2, 0.1)

@@ -9,7 +9,6 @@ import random
 import pytest
 
 from tests.support.budgets import RESERVOIR, made, reward_of, told
-from tests.support.marks import quick
 from topalpha import Search
 from topalpha.algorithms import FIELD, design, entry
 from topalpha.algorithms.field import hyperband, isha
@@ -86,7 +85,8 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("case", quick(RUNS, ["siri", "siri beta 2", "siri beta 3"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("case", RUNS)
 def test_every_way_to_run_agrees(case):
     name, options = RUNS[case]
     last = check_algorithm(made(name, 400, **options), RESERVOIR, seed=3)

@@ -45,6 +45,7 @@ def whole(page):
     return page
 
 
+@pytest.mark.slow
 def test_axe_finds_nothing_in_a_running_search(view, running):
     page = whole(view(running.with_token))
     for scheme in SCHEMES:

@@ -103,7 +103,7 @@ def survive(
 
     Examples
     --------
-    >>> survive(2, seed=1).difference
+    >>> survive(1, seed=1).difference
     ''
     """
     whole("kills", kills, 0)
