@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from topalpha.families import checked
 from topalpha.families.protocols import RewardFamily
 from topalpha.rules.generic import Rounds, TargetClaims
-from topalpha.rules.protocol import SUM, Claim, Generator, History, Integers, Pair, Reals, Traits
+from topalpha.rules.protocol import SUM, Claim, Generator, History, Integers, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import fill_means
 from topalpha.rules.tournament import beats, empty_tree, play, rebuild
@@ -133,29 +133,30 @@ class KLLUCB(Rounds, TargetClaims, KLLUCBParameters):
             memory.unknown[0] += 1
             memory.unknown[memory.unknown[0]] = arm
 
-    def contenders(self, history: History, memory: Any) -> Pair:
-        """The empirical best arm, and the other arm of largest U, which ``memory.bounds`` then holds."""
+    def contenders(self, history: History, memory: Any) -> tuple[int, int, float]:
+        """The empirical best arm, the other arm of largest U, which ``memory.bounds`` then holds, and the rate now."""
         leader = memory.leaders[1]
         now = self.rate(history.t)
         if self.overlapping_only:
             self.refresh(history, memory, leader, now)
-        return leader, self.challenger(history, memory, leader, now)
+        return leader, self.challenger(history, memory, leader, now), now
 
-    def stopping(self, history: History, memory: Any, pair: Pair) -> bool:
+    def stopping(self, history: History, memory: Any, contenders: tuple[int, int, float]) -> bool:
         """B(t) = U_b - L_a <= epsilon (label kl-lb), without inverting L_a: N_a d(p_a, U_b - epsilon) >= beta."""
-        leader, challenger = pair
+        leader, challenger, now = contenders
         target = memory.bounds[challenger] - self.epsilon
         mean = memory.means[leader]
         if target > mean:
             return False
         if target <= self.family.lowest:
             return True  # no mean is lower
-        rate = self.rate_of(history, leader, self.rate(history.t))
-        return history.pulls[leader] * self.family.divergence(mean, target) >= rate
+        return history.pulls[leader] * self.family.divergence(mean, target) >= self.rate_of(history, leader, now)
 
-    def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
+    def sampling(
+        self, history: History, memory: Any, rng: Generator, contenders: tuple[int, int, float], batch: Integers
+    ) -> int:
         """Leader and challenger, or the one with fewer pulls."""
-        leader, challenger = pair
+        leader, challenger, _ = contenders
         if self.least_only:
             batch[0] = leader if history.pulls[leader] <= history.pulls[challenger] else challenger
             return 1
