@@ -88,6 +88,7 @@ RENAMED = {
     **{f"{module}.Cell": "AuditCell" for module in ("audit", "audit.cell")},
     **{f"{module}.Case": "ComparisonCase" for module in ("comparison", "comparison.configuration")},
     **{f"{module}.Cell": "ComparisonCell" for module in ("comparison", "comparison.cells")},
+    "algorithms.finite_solvers.Rounds": "Contest",
     "comparison.ledger.Ledger": "FinishedCells",
     "runs.Outcome": "RunOutcome",
     "table1.Row": "PaperRow",

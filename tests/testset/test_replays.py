@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import pytest
 
 from tests.support.folders import ROOT
@@ -21,10 +19,8 @@ RECORDED = ROOT / "examples" / "prompt_scores.csv"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("algorithm", "endless"),
-    product(["cc-lucb", "joint-lucb"], [False, True]),
-)
+@pytest.mark.parametrize("endless", [False, True])
+@pytest.mark.parametrize("algorithm", ["cc-lucb", "joint-lucb"])
 def test_a_compiled_replay_is_what_select_does(algorithm, endless):
     table = ScoreTable.read(RECORDED)
     target = {"alpha": 0.1 if endless else None, "epsilon": 0.1, "endless": endless, "algorithm": algorithm}
