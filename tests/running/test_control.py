@@ -18,13 +18,13 @@ from tests.support.marks import quick
 from tests.support.storing import CHILDREN
 from tests.support.waiting import until
 from topalpha import Session, Task, asearch, aselect, resume, search, select, verify
-from topalpha.certificate import proved_claims, strongest
+from topalpha.ask_tell import proved_claims, stand, strongest
 from topalpha.cli import main
 from topalpha.execution import Budget, Calls, run
 from topalpha.execution.budget import Meter
 from topalpha.research.audit.survival import draw, reward
 from topalpha.running import Running, Watch
-from topalpha.session import Progress, Reporter, survey
+from topalpha.session import Progress, Reporter
 from topalpha.storage import Storage, listing, post, read
 
 EASY = {"alpha": 0.2, "epsilon": 0.2, "delta": 0.1, "seed": 3, "progress": "none"}
@@ -198,8 +198,8 @@ def test_what_is_proved_is_found_when_it_is_paused_and_not_again(path, watched, 
     monkeypatch.setattr("topalpha.running.settings.PERIOD", 0.0)
     surveyed = []
     monkeypatch.setattr(
-        "topalpha.session.snapshots.survey",
-        lambda *given, **how: surveyed.append(how["proved"]) or survey(*given, **how),
+        "topalpha.session.progress.stand",
+        lambda *given, **how: surveyed.append(how["proved"]) or stand(*given, **how),
     )
     watch._next, watch.snapshots.next_proof = 0.0, float("inf")
     watch()

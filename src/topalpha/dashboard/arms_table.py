@@ -56,7 +56,7 @@ def table(
         "total": len(found),
         "of": len(rows),
         "rows": [
-            {**dict(zip(COLUMNS, cell, strict=False)), "candidate": _shortened(_text(texts, row.arm))}
+            {**dict(zip(COLUMNS, cell[:6], strict=False)), "candidate": _shortened(_text(texts, row.arm))}
             for row, cell in zip(chosen, cells(chosen), strict=True)
         ],
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from topalpha.dashboard.states import cells, changed, encode, figures
+from topalpha.dashboard.states import cells, changed, encode, state
 from topalpha.storage import Recording, Row
 
 #: How many changes a viewer may be behind before it is sent everything anew.
@@ -49,6 +49,7 @@ class Channel:
         #: What the file said when it was last read; only good for being compared.
         self.seen: object = None
         self._figures: dict[str, Any] = {}
+        self._contesting: frozenset[int] = frozenset()
         self._trouble: str | None = None
         #: How many rows each update has, and the update.
         self._updates: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
@@ -56,12 +57,15 @@ class Channel:
 
     def show(self, recording: Recording) -> bool:
         """Take a new state; whether it differs from the one before."""
-        said = figures(recording)
+        said, contesting = state(recording)
         same = self._trouble is None and self.version > 0 and self._figures.get("created") == said["created"]
         fresh = changed(self.rows, recording.snapshot) if same else None
+        if fresh is not None and (turned := contesting ^ self._contesting):
+            sent = {row.arm for row in fresh}
+            fresh += [row for row in recording.snapshot if row.arm in turned and row.arm not in sent]
         if fresh == [] and said == self._figures:
             return False
-        self._figures, self.rows, self._trouble = said, recording.snapshot, None
+        self._figures, self._contesting, self.rows, self._trouble = said, contesting, recording.snapshot, None
         self._next(fresh)
         return True
 
@@ -114,4 +118,4 @@ class Channel:
             self._updates.append((len(fresh), self._state(fresh, full=False)))
 
     def _state(self, rows: list[Row], full: bool) -> bytes:
-        return event("state", encode({**self._figures, "full": full, "rows": cells(rows)}))
+        return event("state", encode({**self._figures, "full": full, "rows": cells(rows, self._contesting)}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -49,31 +49,48 @@ def figures(recording: Recording) -> dict[str, Any]:
 
     Examples
     --------
-    >>> task = {"alpha": 0.1, "epsilon": 0.2, "delta": 0.05, "minimise": True}
-    >>> one = Recording("first", {"task": task}, "running", None, "2024-01-01T00:00:00+00:00",
-    ...                 progress={"pulls": 9, "low": 0.25, "high": 0.5}, updated=0.0)
+    >>> task = {"alpha": 0.1, "epsilon": 0.25, "delta": 0.05, "minimise": True}
+    >>> rows = [Row(0, 9, 0.5, 0.25, 0.75, 0), Row(1, 9, 0.75, 0.375, 1.0, 0)]
+    >>> one = Recording("first", {"task": task}, "running", None, "2024-01-01T00:00:00+00:00", snapshot=rows,
+    ...                 progress={"pulls": 18, "leader": 0, "low": 0.25, "high": 0.75}, updated=0.0)
     >>> state = figures(one)
-    >>> state["pulls"], state["line"], state["alive"], state["leader"]
-    (9, 0.3, False, None)
+    >>> state["pulls"], state["line"], state["alive"], state["leader"], state["unresolved"]
+    (18, 0.5, False, 0, 1)
     """
+    return state(recording)[0]
+
+
+def state(recording: Recording) -> tuple[dict[str, Any], frozenset[int]]:
+    """The same, and which arms contest the leader.
+
+    Examples
+    --------
+    >>> state(Recording("first", {}, "running", None, "2024-01-01T00:00:00+00:00"))[1]
+    frozenset()
+    """
+    from topalpha.ask_tell import contest_of  # not before a search is looked at: it takes a moment
+
     task, progress = _mapping(recording.config.get("task")), _figures(recording.progress)
-    epsilon, minimise = task.get("epsilon"), bool(task.get("minimise", False))
-    leader = _leader(recording, progress)
-    end = leader["high" if minimise else "low"]
-    line = None if end is None or epsilon is None else (end - epsilon if minimise else end + epsilon)
-    return {
+    selection, around = contest_of(recording)
+    contesting = frozenset(() if recording.status == "stopped" else around.above)
+    said = {
         **overview(_overview(recording)),
-        "minimise": minimise,
+        "minimise": bool(task.get("minimise", False)),
         "algorithm": task.get("algorithm"),
         "joint": is_joint(task.get("algorithm")),
         "family": task.get("family"),
         "law": _law(task),
-        **leader,
-        **{key: progress.get(key) for key in ("in_flight", "gap", "unresolved", "left", "claims", "about")},
+        **_leader(recording, progress),
+        **{key: progress.get(key) for key in ("in_flight", "gap", "left", "claims", "about")},
+        "undrawn": max(0, (progress.get("wanted") or 0) - (progress.get("arms") or 0)),
         "bounded": is_bounded(progress),
-        "line": line,
+        "selection": selection,
+        "line": finite(around.line),
+        "over": len(around.above),
+        "unresolved": len(contesting),
         "certificate": recording.certificate,
     }
+    return said, contesting
 
 
 def is_joint(algorithm: Any) -> bool:
@@ -100,16 +117,18 @@ def is_bounded(progress: Any) -> bool:
     return _mapping(progress).get("bounded") is not False
 
 
-def cells(rows: Sequence[Row]) -> list[list[int | float | None]]:
+def cells(rows: Sequence[Row], contesting: Collection[int] = ()) -> list[list[int | float | None]]:
     """Rows as JSON can hold them: a bound that is infinite is none, and so is a mean that is no number.
+
+    The last cell is 1 for arms that contest the leader.
 
     Examples
     --------
-    >>> cells([Row(0, 2, 0.5, float("-inf"), 0.9, 1)])
-    [[0, 2, 0.5, None, 0.9, 1]]
+    >>> cells([Row(0, 2, 0.5, float("-inf"), 0.9, 1)], {0})
+    [[0, 2, 0.5, None, 0.9, 1, 1]]
     """
     return [
-        [arm, pulls, finite(mean), finite(lower), finite(upper), pending]
+        [arm, pulls, finite(mean), finite(lower), finite(upper), pending, int(arm in contesting)]
         for arm, pulls, mean, lower, upper, pending in rows
     ]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from topalpha.execution import PATIENCE, Budget
-from topalpha.session import LOGGER, PERIOD, STYLES, Progress, Session, Snapshots, survey
+from topalpha.session import LOGGER, PERIOD, STYLES, Progress, Session, Snapshots
 from topalpha.storage import CONTINUE, PAUSE, STOP
 from topalpha.validate import MOST_WIDTH, MOST_WORKERS, choice, optional, positive, real, require, whole
 
@@ -130,11 +130,10 @@ class Watch:
         self._next = time.monotonic() + PERIOD
         self._ending = False
         session.watched = True  # figures are shown here
-        read = session.record is not None or bool(running.callbacks)
-        self.snapshots = Snapshots(session, session.record, PROVING, curve=read)
-        self.snapshots.next_proof = self._next
-        if session.record is not None:
-            session.snapshots = self.snapshots  # for the last ones
+        if session.snapshots is None:
+            session.snapshots = Snapshots(session, session.record)
+        self.snapshots = session.snapshots
+        self.snapshots.share, self.snapshots.next_proof = PROVING, self._next
 
     def __call__(self) -> str | None:
         """Do what is due; a reason to end, if someone asked for that."""
@@ -178,7 +177,7 @@ class Watch:
         if record is None:
             return
         if history.t > 0:
-            self.snapshots.write(survey(self.session, proved=False))
+            self.snapshots.write(self.snapshots.progress(time.monotonic(), quick=True))
         elif self.paused:
             record.snapshot([], {"pulls": 0, "in_flight": history.in_flight, "arms": history.arms, "paused": True})
         else:

@@ -9,10 +9,10 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from topalpha import __version__
-from topalpha.ask_tell import Pull, Search, Task, fingerprint, replay
+from topalpha.ask_tell import Pull, Search, Standing, Task, fingerprint, replay
 from topalpha.certificate import Certificate, certify, quoted
 from topalpha.session.agreement import Refuted, borne_out
-from topalpha.session.snapshots import Snapshots
+from topalpha.session.progress import Snapshots
 from topalpha.storage import StorageError
 from topalpha.validate import file_name, flag, require
 
@@ -63,7 +63,7 @@ class Session(Search):
         super().__init__(task.design(), task.seed, model=task.model)
         self.task = task
         self.record = record
-        #: What takes snapshots at :meth:`tell`; None without a file, or where whoever drives the search takes them.
+        #: What takes snapshots, at :meth:`tell` and at the end; None without a file, unless someone watches.
         self.snapshots: Snapshots | None = None
         #: Whether someone else takes the snapshots, and says so if the file is lost.
         self.watched = False
@@ -231,22 +231,23 @@ class Session(Search):
             else:
                 self.failed(pull, "it never came back", AGAIN)
 
-    def certificate(self, reason: str | None = None) -> Certificate:
-        """What is proved now; ``reason`` says why the search ended, if it did not stop by itself."""
+    def certificate(self, reason: str | None = None, now: Standing | None = None) -> Certificate:
+        """What is proved now; ``reason`` says why the search ended, if it did not stop by itself.
+
+        ``now`` is how it stands, where that is known already.
+        """
         require(self.history.t > 0, "certificate", "be read after the first reward", self.history.t)
         reason = "stopped" if self.stopped else RUNNING if reason is None else reason
         if self.record is None:
-            return certify(self, self.task, reason, self.candidates, self.actions, version=self.version)
+            return certify(self, self.task, reason, self.candidates, self.actions, version=self.version, now=now)
         self.record.commit()
         written = self.record.remembered()
         digest = fingerprint(written)
-        return certify(self, self.task, reason, written.arms, self.actions, digest, self.version, quote=quoted)
+        return certify(self, self.task, reason, written.arms, self.actions, digest, self.version, quoted, now)
 
     def finish(self, reason: str) -> Certificate:
         """The certificate at the end, written down if there is a file, which is then read from its beginning."""
-        certificate = self.certificate(reason)
-        if self.snapshots is not None:
-            self.snapshots.take(last=True)
+        certificate = self.certificate(reason, None if self.snapshots is None else self.snapshots.take(last=True))
         if self.record is not None:
             self.record.finish(certificate.reason, certificate.to_dict())
             self.record.read_back()

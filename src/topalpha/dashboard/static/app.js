@@ -1,16 +1,11 @@
 // The page of the dashboard: hears what the server says, and shows it.
 
-import { plotly } from "./charts.js";
-import { showCertificate } from "./certificate.js";
+import { describeCurve, describeHistory, drawCurve, drawHistory, plotly, remember } from "./charts.js";
 import { connect, showControls, watchControls, withhold } from "./controls.js";
-import { describeCurve, drawCurve } from "./curve.js";
-import { figures, heading, title } from "./figures.js";
-import { describeHistory, drawHistory, remember } from "./history.js";
-import { mark, measure } from "./measures.js";
-import { announce, element, notice, say } from "./page.js";
-import { describe, drawRace, standings, watchRace } from "./race.js";
+import { figures, heading, showCertificate, title } from "./figures.js";
+import { announce, element, mark, measure, notice, say } from "./page.js";
+import { describe, drawRace, ranked, watchRace } from "./race.js";
 import { chosen, listSearches } from "./searches.js";
-import { merged } from "./state.js";
 import { Stream } from "./stream.js";
 import { followTable, watchTable } from "./table.js";
 
@@ -21,6 +16,16 @@ let current = null;
 let waiting = null;
 let wasLost = false;
 
+/** A new state out of the one before and a message: the first one says everything, later ones what changed. */
+function merged(before, message) {
+  const fresh = message.full || before === null || before.name !== message.name;
+  const rows = fresh ? [] : before.rows;
+  for (const row of message.rows ?? []) {
+    rows[row[0]] = row;
+  }
+  return { ...(fresh ? {} : before), ...message, rows };
+}
+
 /** A search is there to be shown, or not. */
 function reveal(isThere) {
   element("search").hidden = !isThere;
@@ -28,8 +33,8 @@ function reveal(isThere) {
 }
 
 /** Draw the charts. */
-function drawCharts(found) {
-  drawRace(library, state, found);
+function drawCharts(order) {
+  drawRace(library, state, order);
   drawHistory(library, state);
   drawCurve(library, state);
   mark("charts-drawn");
@@ -48,13 +53,13 @@ function show() {
   remember(state);
   describeHistory(state);
   describeCurve(state);
-  const found = standings(state);
-  describe(state, found);
+  const order = ranked(state);
+  describe(state, order);
   mark("first-state");
   if (library === null) {
     afterPaint(loadCharts);
   } else {
-    drawCharts(found);
+    drawCharts(order);
   }
 }
 
