@@ -13,8 +13,8 @@ import pytest
 
 from tests.support.streaming import PROGRESS, ROWS, TASK, fill, searching, serving, silence, stream
 from tests.support.waiting import PATIENCE, until
-from topalpha.dashboard import channels, connections, watching
-from topalpha.dashboard.channels import Channel
+from topalpha.dashboard import connections, watching
+from topalpha.dashboard.watching import Channel
 from topalpha.storage import Recording, Row, Storage
 
 CREATED = "2024-01-01T00:00:00+00:00"
@@ -206,9 +206,9 @@ def test_the_list_alone_can_be_followed(path):
 
 def test_a_change_is_computed_once_for_all(path, monkeypatch):
     shown, encoded = [], []
-    show, cells = Channel.show, channels.cells
+    show, cells = Channel.show, watching.cells
     monkeypatch.setattr(Channel, "show", lambda self, recording: shown.append(show(self, recording)) or shown[-1])
-    monkeypatch.setattr(channels, "cells", lambda rows, who: encoded.append(len(rows)) or cells(rows, who))
+    monkeypatch.setattr(watching, "cells", lambda rows, who: encoded.append(len(rows)) or cells(rows, who))
     with searching(path) as record, serving(path) as client, ExitStack() as stack:
         viewers = [stack.enter_context(stream(client, "first")) for _ in range(10)]
         for viewer in viewers:
@@ -305,7 +305,7 @@ def test_versions_lead_to_the_present_one():
             shown = {} if data["full"] else shown
             shown |= {row[0]: row[1] for row in data["rows"]}
         assert shown == states[-1]
-        assert len(messages) <= channels.KEPT
+        assert len(messages) <= watching.KEPT
     assert len(channel.since(37)[1]) == 3
 
 

@@ -178,7 +178,7 @@ def watched(path):
 )
 def test_messages_are_obeyed_in_the_order_in_which_they_came(path, watched, monkeypatch, messages, held, end):
     _, watch = watched
-    monkeypatch.setattr("topalpha.running.settings.PERIOD", 0.0)
+    monkeypatch.setattr("topalpha.running.drive.PERIOD", 0.0)
     watch._next = 0.0
     for message in messages:
         post(path, None, message)
@@ -195,7 +195,7 @@ def test_messages_that_came_before_the_run_are_not_for_it(path):
 
 def test_what_is_proved_is_found_when_it_is_paused_and_not_again(path, watched, monkeypatch):
     session, watch = watched
-    monkeypatch.setattr("topalpha.running.settings.PERIOD", 0.0)
+    monkeypatch.setattr("topalpha.running.drive.PERIOD", 0.0)
     surveyed = []
     monkeypatch.setattr(
         "topalpha.session.progress.stand",

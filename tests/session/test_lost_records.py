@@ -69,7 +69,7 @@ def at_once(monkeypatch):
     """The file is looked at whenever there is an occasion."""
     monkeypatch.setattr(guard, "PERIOD", 0.0)
     monkeypatch.setattr("topalpha.storage.writer.PERIOD", 0.0)
-    monkeypatch.setattr("topalpha.running.settings.PERIOD", 0.02)
+    monkeypatch.setattr("topalpha.running.drive.PERIOD", 0.02)
 
 
 class Losing:

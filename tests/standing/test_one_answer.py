@@ -13,8 +13,8 @@ from tests.support import records
 from topalpha import Refuted, Search, Session, Task, search, verify
 from topalpha.certificate import certify
 from topalpha.cli import main
-from topalpha.dashboard.channels import Channel
 from topalpha.dashboard.states import figures, finite
+from topalpha.dashboard.watching import Channel
 from topalpha.session import survey
 from topalpha.standing import standing
 from topalpha.storage import listing, read

@@ -10,7 +10,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from topalpha.dashboard.states import encode, is_bounded, overview
+from topalpha.dashboard.states import is_bounded, overview
 from topalpha.storage import Overview, Recording, Row, StorageError, candidates, listing, read, stamp
 
 #: Characters of a candidate that are kept, to be searched and sorted by.
@@ -57,13 +57,8 @@ class Sight:
 
     def summary(self, controls: bool) -> dict[str, Any]:
         """What ``/api/searches`` says."""
-        return {
-            "file": self.file,
-            "missing": self.missing,
-            "problem": self.problem,
-            "controls": controls,
-            "searches": [overview(one) for one in self.searches.values()],
-        }
+        head = {"file": self.file, "missing": self.missing, "problem": self.problem, "controls": controls}
+        return head | {"searches": [overview(one) for one in self.searches.values()]}
 
 
 class Reader:
@@ -118,8 +113,6 @@ class Reader:
             return Sight(self.file, missing=True)
         try:
             found = listing(self.path)
-            for one in found:
-                encode(overview(one))  # whatever is odd about it is to be said here
         except ODD as error:
             if not os.path.exists(self.path):
                 return Sight(self.file, missing=True)

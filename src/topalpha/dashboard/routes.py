@@ -21,15 +21,13 @@ from starlette.types import Receive, Scope, Send
 from topalpha import __version__
 from topalpha.dashboard import assets
 from topalpha.dashboard.access import Access, Gate, refused
-from topalpha.dashboard.arms_table import asked, table
 from topalpha.dashboard.connections import most
 from topalpha.dashboard.file_reader import ODD
-from topalpha.dashboard.states import encode
+from topalpha.dashboard.states import asked, encode, table
 from topalpha.dashboard.watching import MOST, Hub
-from topalpha.storage import StorageError, post
+from topalpha.storage import ACTIONS, StorageError, post
+from topalpha.validate import choice
 
-#: What a running search obeys.
-ACTIONS = ("pause", "continue", "stop")
 #: Bytes in the body of a request, at most.
 LARGEST_BODY = 65536
 
@@ -196,10 +194,7 @@ def _order(body: bytes) -> tuple[str, str]:
         raise ValueError("body must be JSON, got something else") from None
     if not isinstance(found, dict) or not isinstance(found.get("name"), str) or set(found) != {"name", "action"}:
         raise ValueError("body must be an object with a name and an action, got something else")
-    action = found["action"]
-    if action not in ACTIONS:
-        raise ValueError(f"action must be one of {', '.join(ACTIONS)}, got {str(action)[:80]!r}")
-    return found["name"], str(action)
+    return found["name"], choice("action", str(found["action"])[:80], ACTIONS)
 
 
 async def _sentence(_: Request, error: Exception) -> Response:

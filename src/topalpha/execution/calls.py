@@ -68,7 +68,8 @@ def place_of(rng: Generator) -> tuple[int, int]:
 class Noted(float):
     """A reward with a note about its pull, for example how long it took.
 
-    The note comes back with the reward from every executor, for ``cost_of``; search and file keep the number only.
+    The note comes back with the reward from every executor, for ``cost_of`` and the ``notes`` of a session.
+    Search and file keep the number only.
 
     Examples
     --------

@@ -222,7 +222,7 @@ class Ledger:
     def _tell(self, rewards: list[tuple[Pull, float]]) -> None:
         if self.search.stopped or not rewards:
             return
-        self.search.tell_many(rewards)
+        self.search.tell_many(rewards, checked=True)
         for pull, reward in rewards:
             self._tries.pop(pull.order, None)
             self.meter.add(self.candidates[pull.arm], reward)

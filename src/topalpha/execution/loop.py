@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, MutableSequence
+from contextlib import nullcontext
 from typing import Any
 
 from topalpha.ask_tell import Pull, Search
@@ -97,7 +98,8 @@ def run(
     limit = math.inf if timeout is None else positive("timeout", timeout)
     patience = not_negative("patience", patience)
     ledger = Ledger(search, calls, candidates, new_candidate, budget, on_error, retries, failed, paused, on_lost, rest)
-    with held(patience) as signals, open_executor(executor, width) as crew:
+    opened = nullcontext() if executor is None else open_executor(executor, width)
+    with held(patience) as signals, opened as crew:
         ledger.heed = signals.heed
         if crew is None:
             return _in_turn(ledger, signals, notice, positive("poll", poll))

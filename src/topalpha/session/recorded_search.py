@@ -72,6 +72,8 @@ class Session(Search):
         self.version = version
         #: By arm, as far as :meth:`keep` was told.
         self.candidates: list[Any] = []
+        #: What came with rewards (see :class:`topalpha.execution.Noted`), by arm and number of the pull.
+        self.notes: dict[tuple[int, int], Any] = {}
         #: What was done about each failed pull, with its order.
         self.actions: list[tuple[int, str]] = []
         # Orders of pulls that were asked for and that nobody evaluates at present.
@@ -192,8 +194,10 @@ class Session(Search):
         self._show()
         self._speak()
 
-    def tell_many(self, rewards: Iterable[tuple[Pull, float]]) -> None:  # noqa: D102 - as in Search
-        super().tell_many(rewards)
+    def tell_many(self, rewards: Iterable[tuple[Pull, float]], *, checked: bool = False) -> None:  # noqa: D102
+        told = list(rewards)
+        super().tell_many(told, checked=checked)
+        self.notes.update({pull[:2]: reward.note for pull, reward in told if hasattr(reward, "note")})
         self._show()
         self._speak()
 
