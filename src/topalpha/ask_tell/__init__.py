@@ -1,4 +1,4 @@
-"""A search by ask and tell: the next pull (evaluation), its reward, how the search stands, and the trail to run it again."""
+"""A search by ask and tell: the next pull (evaluation), how the search stands, and the trail to run it again."""
 
 from topalpha.ask_tell.replaying import Log, fingerprint, replay, steps
 from topalpha.ask_tell.result import Result
