@@ -12,12 +12,10 @@ from math import inf
 from typing import Any
 
 from topalpha.ask_tell import Pull, Search
-from topalpha.execution.budget import Budget, Meter
-from topalpha.execution.calls import Calls, Evaluation
+from topalpha.execution.calls import Calls, Evaluation, Outcome, attempt
 from topalpha.execution.failures import NoReward, PullFailed
 from topalpha.execution.interrupts import PATIENCE
-from topalpha.execution.ledger import Ledger, in_flight, no_note, no_notice, no_pause, no_rest
-from topalpha.execution.worker import Outcome, attempt
+from topalpha.execution.ledger import Budget, Ledger, Meter, in_flight, no_note, no_notice, no_pause, no_rest
 from topalpha.validate import not_negative, positive, whole
 
 log = logging.getLogger("topalpha")

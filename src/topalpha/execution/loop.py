@@ -9,13 +9,11 @@ from contextlib import nullcontext
 from typing import Any
 
 from topalpha.ask_tell import Pull, Search
-from topalpha.execution.budget import Budget, Meter
-from topalpha.execution.calls import Calls
+from topalpha.execution.calls import Calls, attempt
 from topalpha.execution.executors import open_executor
 from topalpha.execution.flight import Flight
 from topalpha.execution.interrupts import PATIENCE, Signals, held, released
-from topalpha.execution.ledger import Ledger, in_flight, no_note, no_notice, no_pause, no_rest
-from topalpha.execution.worker import attempt
+from topalpha.execution.ledger import Budget, Ledger, Meter, in_flight, no_note, no_notice, no_pause, no_rest
 from topalpha.validate import not_negative, positive, require
 
 
