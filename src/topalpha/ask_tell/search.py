@@ -316,16 +316,7 @@ class Search:
         return self.returned(self.best, tuple(self.selection))
 
     def returned(self, arm: int, selection: tuple[int, ...], **more: Any) -> Result:
-        """A result that names these arms; ``more`` is what is known of them beside the rewards.
-
-        Examples
-        --------
-        >>> from topalpha import Search, design
-        >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
-        >>> search.tell_many([(pull, pull.arm / 4) for pull in search.ask_many(3)])
-        >>> search.returned(1, (1,), candidate="b").mean
-        0.25
-        """
+        """The result that names these arms; ``more`` are further fields of it."""
         mean = self._stats[SUM][arm] / self._pulls[arm]
         return Result(
             arm=arm,

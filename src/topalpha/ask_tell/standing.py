@@ -1,7 +1,7 @@
 """How a search stands: the one answer that the progress line, files, pages, pictures and certificates give.
 
-It is worked out here and nowhere else. A snapshot keeps it, in figures of the arms and of the whole search, and
-:func:`contest` reads from these figures who contests whom.
+It is computed here and nowhere else. A snapshot keeps it, in figures of the arms and of the whole search;
+:func:`contest_of` reads from these who contests whom.
 """
 
 from __future__ import annotations
@@ -267,16 +267,7 @@ def _proved(search: Search, about: int | None, uppers: Numbers) -> tuple[tuple[C
 
 
 class Contest(NamedTuple):
-    """Who contests those that a search would return.
-
-    Parameters
-    ----------
-    line
-        The level that the bounds of all others must fall under, or rise above for costs; None without anyone chosen.
-    above
-        Arms whose bounds have not.
-    reach
-        The best of these bounds; None without others.
+    """Line, arms above it and reach, as in :class:`Standing`; None without anyone chosen, or without others.
 
     Examples
     --------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import socket
+import time
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from ipaddress import ip_address
@@ -14,7 +15,6 @@ from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from topalpha.dashboard.tickets import Ticket
 from topalpha.validate import require
 
 #: What a token given by the user may look like: it travels in addresses, cookies and headers.
@@ -23,6 +23,9 @@ TOKEN = re.compile(r"[A-Za-z0-9_-]{8,256}")
 ANY = ("0.0.0.0", "::")
 #: How whoever holds the token shows it in a browser.
 HOW = "open this address with /?token= and the token that `topalpha dashboard` printed or was given"
+
+#: Seconds in which a browser that is started with a ticket has to come.
+VALID = 60.0
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -49,6 +52,37 @@ def new_token(given: str | None = None) -> str:
     # The value stays out of the sentence: what is nearly a secret is not for logs.
     require(fits, "token", "be 8 to 256 letters, digits, - and _", f"{len(given)} characters")
     return given
+
+
+class Ticket:
+    """A token for one visit within a minute; a new one makes the one before void.
+
+    What a browser is started with can be seen by everyone who lists the machine's processes.
+
+    Examples
+    --------
+    >>> ticket = Ticket()
+    >>> issued = ticket.issue()
+    >>> ticket.redeem("another"), ticket.redeem(issued), ticket.redeem(issued)
+    (False, True, False)
+    """
+
+    def __init__(self) -> None:
+        self._text: str | None = None
+        self._end = 0.0
+
+    def issue(self) -> str:
+        """A new ticket."""
+        self._text, self._end = secrets.token_urlsafe(32), time.monotonic() + VALID
+        return self._text
+
+    def redeem(self, given: str) -> bool:
+        """Whether this is the ticket and still good, which it is not any more after that."""
+        valid = self._text is not None and time.monotonic() < self._end
+        if not valid or not secrets.compare_digest(given.encode(errors="replace"), str(self._text).encode()):
+            return False
+        self._text = None
+        return True
 
 
 @dataclass(frozen=True)

@@ -32,44 +32,14 @@ def in_flight(pulls: Sequence[Pull]) -> str:
     return f"{len(pulls)} pull{'s' if len(pulls) > 1 else ''} in flight ({first}{more})"
 
 
-def no_note(pull: Pull, reason: str, action: str) -> None:
-    """The default for ``failed``: does nothing.
+def unset(*_: Any) -> Any:
+    """The default of every callback of a run: it does nothing, and gives no reason to end or to pause.
 
     Examples
     --------
-    >>> no_note(Pull(0, 0, 0), "ValueError: no", "retry")
-    """
-
-
-def no_rest(pull: Pull) -> None:
-    """The default for ``rest``: does nothing.
-
-    Examples
-    --------
-    >>> no_rest(Pull(0, 0, 0))
-    """
-
-
-def no_notice() -> str | None:
-    """The default for ``notice``: no reason to end.
-
-    Examples
-    --------
-    >>> no_notice() is None
+    >>> unset() is None
     True
     """
-    return None
-
-
-def no_pause() -> bool:
-    """The default for ``paused``: never.
-
-    Examples
-    --------
-    >>> no_pause()
-    False
-    """
-    return False
 
 
 class Budget(NamedTuple):
@@ -193,10 +163,10 @@ class Ledger:
         budget: Budget | Meter | None = None,
         on_error: str = "raise",
         retries: int = 3,
-        failed: Callable[[Pull, str, str], None] = no_note,
-        paused: Callable[[], bool] = no_pause,
+        failed: Callable[[Pull, str, str], None] = unset,
+        paused: Callable[[], bool] = unset,
         on_lost: str = "again",
-        rest: Callable[[Pull], None] = no_rest,
+        rest: Callable[[Pull], None] = unset,
     ) -> None:
         self.search, self.calls, self.candidates, self.new_candidate = search, calls, candidates, new_candidate
         self.meter = budget if isinstance(budget, Meter) else Meter(budget)
@@ -209,7 +179,7 @@ class Ledger:
         require(counts, "on_lost", "be again for an algorithm that does not count lost pulls", on_lost)
         self.rest = rest
         #: Returns the reason to end the run, or None.
-        self.heed: Callable[[], str | None] = no_notice
+        self.heed: Callable[[], str | None] = unset
         self.worst = search.model.worst
         possible = on_error != "worst" or self.worst is not None
         require(possible, "on_error", "be raise or retry for rewards without a worst value", on_error)

@@ -13,7 +13,7 @@ from topalpha.execution.calls import Calls, attempt
 from topalpha.execution.executors import open_executor
 from topalpha.execution.flight import Flight
 from topalpha.execution.interrupts import PATIENCE, Signals, held, released
-from topalpha.execution.ledger import Budget, Ledger, Meter, in_flight, no_note, no_notice, no_pause, no_rest
+from topalpha.execution.ledger import Budget, Ledger, Meter, in_flight, unset
 from topalpha.validate import not_negative, positive, require
 
 
@@ -29,12 +29,12 @@ def run(
     on_error: str = "raise",
     retries: int = 3,
     timeout: float | None = None,
-    failed: Callable[[Pull, str, str], None] = no_note,
-    notice: Callable[[], str | None] = no_notice,
-    paused: Callable[[], bool] = no_pause,
+    failed: Callable[[Pull, str, str], None] = unset,
+    notice: Callable[[], str | None] = unset,
+    paused: Callable[[], bool] = unset,
     poll: float = 0.1,
     on_lost: str = "again",
-    rest: Callable[[Pull], None] = no_rest,
+    rest: Callable[[Pull], None] = unset,
     patience: float = PATIENCE,
 ) -> str:
     """Evaluate pulls until the search stops, and return the reason for the end.

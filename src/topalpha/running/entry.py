@@ -93,20 +93,14 @@ class Running:
         >>> Running.of({"width": 4}).width
         4
         """
-        for name in settings:
-            if name not in cls.__dataclass_fields__:
-                raise TypeError(f"got an unexpected keyword argument {name!r}")
-        return cls(**settings)
+        how, others = cls.parted(settings)
+        if others:
+            raise TypeError(f"got an unexpected keyword argument {next(iter(others))!r}")
+        return how
 
     @classmethod
     def parted(cls, arguments: Mapping[str, Any]) -> tuple[Running, dict[str, Any]]:
-        """From all arguments of a call: the settings among them, and the others.
-
-        Examples
-        --------
-        >>> Running.parted({"width": 4, "alpha": 0.1})[1]
-        {'alpha': 0.1}
-        """
+        """From all arguments of a call: the settings among them, and the others."""
         own = cls.__dataclass_fields__
         settings = {name: value for name, value in arguments.items() if name in own}
         return cls(**settings), {name: value for name, value in arguments.items() if name not in own}

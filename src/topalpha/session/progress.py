@@ -98,16 +98,7 @@ class Progress:
 
     @classmethod
     def of(cls, now: Standing) -> Progress:
-        """The figures of a standing that has a leader.
-
-        Examples
-        --------
-        >>> from topalpha import design
-        >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
-        >>> search.tell_many([(pull, float(pull.arm == 1)) for pull in search.ask_many(10)])
-        >>> Progress.of(stand(search)).unresolved
-        9
-        """
+        """The figures of a standing that has a leader."""
         require(now.leader is not None, "standing", "be that of a search with a reward", now)
         assert now.leader is not None
         row = now.row(now.leader)
