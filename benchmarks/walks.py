@@ -1,4 +1,4 @@
-"""How many files each way through the package takes: ``python benchmarks/walks.py [--files]``.
+"""How many files each way through the package takes: ``python -m benchmarks.walks [--files]``.
 
 A file counts if one of its functions is called. Each walk is walked once before it is counted, so that imports do not
 count. The walk from a snapshot to the screen needs Chromium: its scripts count as well.
