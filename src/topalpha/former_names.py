@@ -43,7 +43,7 @@ FORMER: dict[str, tuple[str, ...]] = {
     "drafts": ("storage.outputs",),
     "runs": ("simulation.runs",),
     "journal": ("ask_tell.trail",),
-    "replay": ("ask_tell.replaying",),
+    "replay": ("ask_tell.replaying", "storage.recording"),
     "task": ("ask_tell.task",),
     "result": ("ask_tell.result", "simulation.study"),
     "proved": ("ask_tell.standing",),

@@ -1,6 +1,6 @@
 """A search by ask and tell: the next pull (evaluation), how the search stands, and the trail to run it again."""
 
-from topalpha.ask_tell.replaying import Log, fingerprint, replay, steps
+from topalpha.ask_tell.replaying import Log, replay, steps
 from topalpha.ask_tell.result import Result
 from topalpha.ask_tell.search import Pull, Search, at_rest
 from topalpha.ask_tell.standing import (
@@ -15,6 +15,7 @@ from topalpha.ask_tell.standing import (
 )
 from topalpha.ask_tell.task import Task
 from topalpha.ask_tell.trail import Journal, Trail
+from topalpha.storage import fingerprint
 
 __all__ = [
     "Contest",

@@ -1,13 +1,14 @@
-// The page of the dashboard: hears what the server says, and shows it.
+// The page of the dashboard: hears what the server says, shows it, and lists the searches: links, so that the keyboard
+// and the back button work.
 
 import { describeCurve, describeHistory, drawCurve, drawHistory, plotly, remember } from "./charts.js";
 import { connect, showControls, watchControls, withhold } from "./controls.js";
 import { figures, heading, showCertificate, title } from "./figures.js";
-import { announce, element, mark, measure, notice, say } from "./page.js";
+import { announce, element, made, mark, measure, notice, say } from "./page.js";
 import { describe, drawRace, ranked, watchRace } from "./race.js";
-import { chosen, listSearches } from "./searches.js";
 import { Stream } from "./stream.js";
 import { followTable, watchTable } from "./table.js";
+import { count, mood, standing } from "./words.js";
 
 let listing = { file: "", missing: false, problem: null, controls: false, searches: [] };
 let state = null;
@@ -150,6 +151,48 @@ const stream = new Stream({
     withhold(true);
   },
 });
+
+/** The name in the address, if there is one. */
+function chosen() {
+  return new URLSearchParams(location.hash.slice(1)).get("name");
+}
+
+function address(name) {
+  return `#${new URLSearchParams({ name })}`;
+}
+
+/** Show the list; links stay the same elements, so that the focus stays where it is. */
+function listSearches(searches, current) {
+  const list = element("searches");
+  element("searches-empty").hidden = searches.length > 0;
+  searches.forEach((search, index) => {
+    let item = list.children[index];
+    if (item === undefined) {
+      item = made("li");
+      const link = made("a");
+      link.append(made("span", "", { class: "title" }), made("span", "", { class: "detail" }));
+      item.append(link);
+      list.append(item);
+    }
+    const link = item.firstChild;
+    link.href = address(search.name);
+    link.dataset.mood = mood(search);
+    if (search.name === current) {
+      link.setAttribute("aria-current", "true");
+    } else {
+      link.removeAttribute("aria-current");
+    }
+    const texts = [search.name, `${standing(search)} · ${count(search.pulls ?? 0)} evaluations`];
+    [...link.children].forEach((part, place) => {
+      if (part.textContent !== texts[place]) {
+        part.textContent = texts[place];
+      }
+    });
+  });
+  while (list.children.length > searches.length) {
+    list.lastChild.remove();
+  }
+}
 
 /** Follow the search in the address; without one stay with what is shown, else take the newest that runs. */
 function choose() {
