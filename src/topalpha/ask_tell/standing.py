@@ -69,7 +69,7 @@ class Standing:
         Pairs of alpha and epsilon that are proved, all at once, and about which arm: the one with the largest lower
         bound while the search runs, which need not lead.
     others_at_best
-        As ``reach``, of all arms but those that the claims are about.
+        As ``reach``, of all arms that the claims are not about.
     gap, left
         By how much the epsilon that is proved exceeds the one wanted, and about how many more pulls it will take, if
         the means are what they look like; None where that is not known.
@@ -139,7 +139,7 @@ class Standing:
         return list(map(Row, self.arm.tolist(), self.pulls.tolist(), means, *columns))
 
     def row(self, arm: int) -> Row:
-        """What is told about one arm."""
+        """The figures of one arm."""
         place = int(np.searchsorted(self.arm, arm))
         known = place < len(self.arm) and self.arm[place] == arm
         require(bool(known), "arm", "be one that the standing tells about", arm)

@@ -32,7 +32,7 @@ class Certificate:
         All arms that the claims are about, each for itself: the recommended one, or several where several were looked
         for.
     alpha, epsilon, delta
-        What was asked for.
+        The target.
     claims
         What is proved: pairs of alpha and epsilon, all true at once with probability at least 1 - delta. The first is
         the one asked for if the stopping rule was met. Empty if nothing is proved.
@@ -99,7 +99,7 @@ class Certificate:
 
     @property
     def proved(self) -> bool:
-        """Whether what was asked for is proved."""
+        """Whether the target is proved."""
         return self.reason == "stopped" and bool(self.claims)
 
     def to_dict(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def certify(
     quote: Callable[[Any], Any] = legible,
     now: Standing | None = None,
 ) -> Certificate:
-    """The certificate of a search as it stands; ``actions`` are what was done about each failed pull, by its order.
+    """The certificate of a search as it stands; ``actions`` are the actions taken about failed pulls, by order.
 
     ``quote`` makes of a candidate what the certificate says about it; ``now`` is how the search stands, where that is
     known already.

@@ -21,7 +21,7 @@ from topalpha.validate import require
 TOKEN = re.compile(r"[A-Za-z0-9_-]{8,256}")
 #: Addresses that stand for all addresses of the machine.
 ANY = ("0.0.0.0", "::")
-#: How whoever holds the token shows it in a browser.
+#: How a person shows the token in a browser.
 HOW = "open this address with /?token= and the token that `topalpha dashboard` printed or was given"
 
 #: Seconds in which a browser that is started with a ticket has to come.
@@ -49,7 +49,7 @@ def new_token(given: str | None = None) -> str:
     if given is None:
         return secrets.token_urlsafe(32)
     fits = TOKEN.fullmatch(given) is not None
-    # The value stays out of the sentence: what is nearly a secret is not for logs.
+    # The value stays out of the sentence: a wrong token may nearly be the secret, which logs must not hold.
     require(fits, "token", "be 8 to 256 letters, digits, - and _", f"{len(given)} characters")
     return given
 
@@ -198,7 +198,7 @@ class Gate:
         await (self._app if answer is None else answer)(scope, receive, guarded)
 
     def _answer(self, scope: Scope) -> Response | None:
-        """The response to what goes no further; None for what may."""
+        """The response to a refused request; None for one that may pass."""
         access, headers, method = self._access, Headers(scope=scope), scope["method"]
         if method not in ("GET", "POST"):
             return refused(405, f"method must be GET or POST, got {method!r}", Allow="GET, POST")

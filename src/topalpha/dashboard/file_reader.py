@@ -23,14 +23,14 @@ ODD = (TypeError, ValueError, KeyError, RecursionError, OSError)
 
 @dataclass(frozen=True)
 class Sight:
-    """What was in the file at one moment.
+    """The searches of the file at one moment.
 
     Attributes
     ----------
     file
         Its name, without the folder: that is nobody's business on a network.
     missing, problem
-        Whether there was no file, and what was wrong with it, in one sentence.
+        Whether there was no file, and its fault, in one sentence.
     searches
         By name, in the order in which they were created.
 
@@ -77,7 +77,7 @@ class Reader:
         self._texts: dict[tuple[object, str, str], list[str]] = {}
 
     def look(self) -> Sight:
-        """What is there now; read only if the file looks changed, or was not read for a while."""
+        """The file now; it is read if it looks changed, or after a while."""
         state, now = self._stamp(), time.monotonic()
         if self._last is None or self._last[0] != state or now - self._last[1] > TRUST:
             self._last = (state, now, self._read())
@@ -89,7 +89,7 @@ class Reader:
         return found if is_bounded(found.progress) else replace(found, snapshot=[_open(row) for row in found.snapshot])
 
     def texts(self, one: Overview, arms: int) -> list[str]:
-        """The candidates of the first arms, as text; those that were read before are not read again."""
+        """The candidates of the first arms, as text; each is read once."""
         key = (self._identity(), one.name, one.created)
         self._texts = {other: texts for other, texts in self._texts.items() if other[0] == key[0]}
         known = self._texts.setdefault(key, [])

@@ -1,4 +1,4 @@
-"""The routes: the page and its files, what is in the file of searches, and the three controls."""
+"""The routes: the page and its files, the file of searches, and the three controls."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def application(hub: Hub, access: Access) -> Starlette:
 
 
 class Events(StreamingResponse):
-    """A stream that counts as watched until it ends, in whatever way.
+    """A stream of events that counts as a viewer until it ends.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Events(StreamingResponse):
 
 
 class Routes:
-    """What is answered where; who may ask was settled before.
+    """The answer of each route; :class:`Gate` has decided who may ask.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class Routes:
         return assets.plotly().response(request)
 
     async def searches(self, request: Request) -> Response:
-        """What is in the file."""
+        """The list of searches."""
         await self.hub.refresh()
         return Response(self.hub.summary(request.state.controls), media_type="application/json")
 
@@ -200,4 +200,4 @@ def _order(body: bytes) -> tuple[str, str]:
 async def _sentence(_: Request, error: Exception) -> Response:
     """Errors of the framework, in our form."""
     assert isinstance(error, HTTPException)
-    return refused(error.status_code, f"request must be for a route that there is, got {error.detail}")
+    return refused(error.status_code, f"request must be for a known route, got {error.detail}")

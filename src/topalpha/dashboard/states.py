@@ -19,7 +19,7 @@ SHOWN = 400
 
 
 def encode(value: Any) -> bytes:
-    r"""JSON, in one line; what is not a number to JSON is an error.
+    r"""JSON in one line; raises for numbers that JSON does not have.
 
     Examples
     --------

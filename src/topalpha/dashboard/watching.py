@@ -114,7 +114,7 @@ class Channel:
         return self.version, [self._whole]
 
     def _all(self) -> bytes:
-        """Everything in one event; whatever in the file is not for JSON is said, and ends no stream."""
+        """Everything in one event; values that JSON cannot hold are reported, and end no stream."""
         trouble = self._trouble
         if trouble is None:
             try:
@@ -140,7 +140,7 @@ BEAT = event("beat", b"1")
 
 
 class Hub:
-    r"""What is known about the file, and everyone who watches it.
+    r"""The file as it was last read, and its viewers.
 
     All reading happens in one thread, and in turn: no two reads overlap, and the event loop never waits for a disk.
 
@@ -179,7 +179,7 @@ class Hub:
         return sight
 
     def summary(self, controls: bool) -> bytes:
-        """What was in the file at the last look, as JSON; encoded once for all."""
+        """The list of searches at the last look, as JSON; encoded once for all viewers."""
         return self._summaries[controls]
 
     def rows(self, name: str, sight: Sight) -> tuple[list[Row], list[str]]:
@@ -253,7 +253,7 @@ class Hub:
             raise RuntimeError("the file is not looked after") from error
 
     def _look(self, names: list[str]) -> tuple[Sight, bool]:
-        """What is in the file, and whether anyone has to be told."""
+        """Read the file; return its contents, and whether viewers must be told."""
         sight, anything = self._summarise(self.reader.look())
         self._channels = {name: self._channels.get(name) or Channel() for name in names}
         for name, channel in self._channels.items():
@@ -261,7 +261,7 @@ class Hub:
         return sight, anything
 
     def _summarise(self, sight: Sight) -> tuple[Sight, bool]:
-        """Bring the list of searches up to date; what is in the file, or is odd about it, and whether that is new."""
+        """Update the list of searches; return the contents of the file, or its fault, and whether they are new."""
         try:
             seen = (sight, [one.alive() for one in sight.searches.values()])  # who is alive changes with time alone
             if seen == self._seen:

@@ -30,7 +30,7 @@ Draw = Callable[..., Any] | Sequence[Any]
 #: The reason to end when the file was lost that the search is recorded in.
 VANISHED = "vanished"
 
-#: What is proved may take long to find where arms are many: this part of the time is spent on it, no more.
+#: The share of time spent on finding claims, which may take long for many arms.
 PROVING = 0.1
 
 #: Which arguments of a search are about its file.
@@ -53,7 +53,7 @@ def prepare(
     delta: float = 0.05,
     **target: Any,
 ) -> tuple[Task, Calls]:
-    """What is looked for, and what evaluates its pulls; ``words`` are the caller's for draw, pull and items."""
+    """The task, and its two functions; ``words`` are the caller's names for draw, pull and items."""
     calls = Calls(draw, pull, seed=seed, items=items, words=words)
     size = 0 if items is None else len(items)
     model = reward_model(family, minimise=minimise, items=size or None)
@@ -83,7 +83,7 @@ def begin(draw: Draw, pull: Callable[..., Any], **asked: Any) -> tuple[Session, 
 def start(
     task: Task, calls: Calls, storage: str | os.PathLike[str] | None = None, name: str = "search", **kept: Any
 ) -> Session:
-    """A session for what was prepared, in a file if there is one, which then says which lists it was begun with."""
+    """A new session for a prepared task, in a file if there is one, with the digests of its lists."""
     return Session.start(task, storage, name, given=None if storage is None else given_to(calls), **kept)
 
 
@@ -96,7 +96,7 @@ def given_to(calls: Calls) -> dict[str, str]:
 
 
 def _same_lists(session: Session, calls: Calls) -> None:
-    """Raise unless candidates and items are those that the search was begun with.
+    """Raise unless candidates and items are the ones of the record.
 
     What the file does not say of all candidates of a list, as those of earlier versions do not, is held against the
     candidates that were drawn.
@@ -106,11 +106,11 @@ def _same_lists(session: Session, calls: Calls) -> None:
         return
     kept = record.config.get("given", {})
     for part, value in given_to(calls).items() if kept else ():
-        require(kept.get(part, value) == value, part, "be those that were recorded, to be resumed", "others")
+        require(kept.get(part, value) == value, part, "be the same as in the record", "different ones")
     if calls.pool and "draw" not in kept:
         for arm, raw in enumerate(record.remembered().arms):
             same = isinstance(raw, bytes) or quoted(raw) == legible(calls.candidate(arm))
-            require(same, "draw", "be the candidates that were recorded, to be resumed", "others")
+            require(same, "draw", "be the candidates in the record", "different ones")
 
 
 def proceed(
@@ -162,7 +162,7 @@ class Watch:
         self.snapshots.share, self.snapshots.next_proof = PROVING, self._next
 
     def __call__(self) -> str | None:
-        """Do what is due; a reason to end, if someone asked for that."""
+        """Do the work that is due; return a reason to end, if someone asked for an end."""
         now = time.monotonic()
         if self.session.record is not None and self.session.record.loss is not None:
             return VANISHED
@@ -217,7 +217,7 @@ class Watch:
             self.look(time.monotonic())
 
     def look(self, now: float, quick: bool = False) -> None:
-        """Take a snapshot and show where the search is; when it must be quick, with what was proved before."""
+        """Take a snapshot and show the progress; if ``quick``, with the last proof."""
         progress = replace(self.snapshots.progress(now, quick), paused=self.paused)
         self.snapshots.write(progress)
         self._show(progress)
@@ -260,7 +260,7 @@ async def afinish(session: Session, calls: Calls, how: Running) -> Result:
 def _watch(session: Session, how: Running, show: Callable[..., None]) -> Watch:
     session.recover()  # nobody else evaluates its pulls
     if session.record is not None:
-        session.record.take_messages()  # those that came before it ran are not for this run
+        session.record.take_messages()  # messages from before this run are not for it
     watch = Watch(session, how, show)
     if not session.stopped:
         watch.begin()

@@ -27,7 +27,7 @@ class Running:
     workers
         How many threads or processes, where this opens them; threads, if no executor is named.
     width
-        How many pulls are in flight at once; as many as there are workers unless given.
+        How many pulls are in flight at once; by default the number of workers.
     pulls, seconds, cost
         The budget: rewards, wall-clock seconds, or what ``cost_of`` adds up to. When the first is spent no pull is
         started any more, and the search ends with the weaker statements that are proved by then.
@@ -86,7 +86,7 @@ class Running:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Running:
-        """From settings by name; one that there is not gets the error of a call with a wrong name.
+        """Settings by name; an unknown name raises ``TypeError``, as a call with a wrong argument does.
 
         Examples
         --------
@@ -153,7 +153,7 @@ def search(
     alpha, epsilon, delta
         The target.
     family
-        What is known about rewards: ``bernoulli`` (anything in [0, 1]), ``range(lo,hi)``, ``low-variance(lo,hi)``,
+        The reward model: ``bernoulli`` (anything in [0, 1]), ``range(lo,hi)``, ``low-variance(lo,hi)``,
         ``normal``, ``gaussian(sigma)``, ``poisson``, ...
     minimise
         Whether rewards are costs, of which small ones are good.
@@ -166,11 +166,11 @@ def search(
     about
         In words, which law candidates are drawn from, for the certificate.
     on_error
-        What is done about a pull that raises, times out, gives no valid reward or loses its worker: ``raise``;
+        The policy for a pull that raises, times out, gives no valid reward or loses its worker: ``raise``;
         ``retry``, the same pull with the same seed, stated in the certificate as an assumption; or count the ``worst``
         reward.
     on_lost
-        What is done about a pull that was begun and never answers, because it was given up at the end of an earlier run
+        The policy for a pull that was begun and never answers, because it was given up at the end of an earlier run
         (see ``patience``), the process was killed, its worker died, or it timed out: ``again``, evaluate it again; if
         the pull is random on its own, slow or deadly outcomes are then seen less often than they occur, and the
         certificate states the assumption that this is not so. Or ``worst``: it counts as the largest reward in its
@@ -237,7 +237,7 @@ def resume(
     allow_pickle
         Whether candidates that were pickled may be loaded: only from a file that you trust.
     durable, interval
-        Whether what is told from now on is safe against a killed ``process`` or also against a loss of ``power``, and
+        Whether new rewards are safe against a killed ``process`` or also against a loss of ``power``, and
         how many seconds it may wait before it is on disk.
     **running
         How it runs: executor, budget, timeout, progress; see :class:`topalpha.running.Running`.
@@ -278,7 +278,7 @@ async def asearch(draw: Draw, pull: Callable[..., Any], **arguments: Any) -> Res
     pull
         Awaited as ``pull(candidate, rng)`` or ``pull(candidate)``, it returns a reward.
     **arguments
-        All others of :func:`search`: the target, what is known about rewards, storage, and how it runs.
+        All other arguments of :func:`search`: the target, the reward model, the file, and how it runs.
 
     Examples
     --------
@@ -308,7 +308,7 @@ async def aresume(path: str | os.PathLike[str], draw: Draw, pull: Callable[..., 
     draw, pull
         What the search was begun with; see :func:`search`. ``pull`` is awaited.
     **arguments
-        All others of :func:`resume`: which search, the items, what may be loaded, and how it runs.
+        All other arguments of :func:`resume`: which search, the items, pickles, and how it runs.
 
     Examples
     --------

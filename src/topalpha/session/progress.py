@@ -28,7 +28,7 @@ LINE_PERIOD = 5.0
 PERIOD = 0.4
 #: Where nobody asked for figures, a snapshot, and what is proved at that moment, each take this part of the time.
 LITTLE = 0.01
-#: After so many seconds what is proved is computed for the first time: to load what proofs need takes a while.
+#: Seconds before the first proof: it loads modules, which takes a while.
 SETTLED = 10.0
 
 #: How progress may be shown; ``auto`` is a live line on a terminal and log lines without one.
@@ -161,14 +161,14 @@ def _finite(value: float | None) -> float | None:
 
 
 class Snapshots:
-    """What is known of a search now, and of each arm, written into its record if it has one.
+    """The figures of a search and of each arm at this moment, written into its record if it has one.
 
     A snapshot changes nothing that is recorded of asks and tells, and no decision.
 
     Parameters
     ----------
     search, record
-        What is looked at, and where it is written; None for nowhere.
+        The search, and its record; None for no record.
     share
         Which part of the time may be spent on finding out what is proved, which may take long where arms are many.
 
@@ -191,7 +191,7 @@ class Snapshots:
         self._latest: Standing | None = None
         self._fresh = self._loaded = False
         self._seen: tuple[int, ...] = ()
-        # What was written last, and where.
+        # The rows and the figures written last, and where.
         self._rows: list[Row] = []
         self._said: tuple[Progress, tuple[str, int]] | None = None
         self._proving = 0.0
@@ -215,7 +215,7 @@ class Snapshots:
         return self._latest
 
     def progress(self, now: float, quick: bool = False) -> Progress:
-        """Where the search is, the same as before as long as nothing happens; if quick, with what was proved before."""
+        """The figures now; a proof is reused while nothing happens, or if ``quick``."""
         return Progress.of(self._standing(now, quick))
 
     def _standing(self, now: float, quick: bool) -> Standing:
@@ -232,7 +232,7 @@ class Snapshots:
             self.next_proof = now + (self._proving / self.share if self._loaded else 0.0)
             self._loaded = True
         elif before is not None and not search.stopped:
-            # What was proved once stays proved, about the arm that it was proved of: another may lead by now.
+            # A claim stays proved about its arm, although another arm may lead by now.
             found = replace(found, gap=before.gap, left=before.left, claims=before.claims, about=before.about)
         self._latest, self._seen, self._fresh = found, seen, due
         return found

@@ -1,4 +1,4 @@
-"""How a search stands, read from whatever holds it, and how it came to that: what pictures and reports show."""
+"""How a search stands now, and how it stood before: from a result, a search, a recording or a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from topalpha.session import RUNNING, Session, confirmed, recorded_task
 from topalpha.storage import Recording, read
 from topalpha.validate import require, whole
 
-#: What may be given: see :data:`ALLOWED`; or something that has a result, as a selection has.
+#: See :data:`ALLOWED`; or an object with a ``result``, as a selection is.
 Source: TypeAlias = Any
 
 ALLOWED = "be a Result, a Search, a Session, a Recording or the path of a storage file"
@@ -23,14 +23,14 @@ ALLOWED = "be a Result, a Search, a Session, a Recording or the path of a storag
 
 @dataclass(frozen=True)
 class Origin:
-    """A log of a search, and what is known beside it.
+    """A log of a search, with its name, status, reward model and certificate.
 
     Attributes
     ----------
     log
         The asks and tells, to run them again.
     name, status, family
-        The search's name in its file, how it stands, and what was said about its rewards.
+        The search's name in its file, its status, and its reward model.
     certificate
         What it ended with; None before. One in a file is computed again.
     replayed
@@ -138,7 +138,7 @@ def standing(source: Source, name: str | None = None) -> Standing:
 def timeline(source: Source, name: str | None = None, *, points: int = 60, arms: int | None = None) -> list[Standing]:
     """How a search stood at about ``points`` moments, evenly spaced in rewards, by running it again.
 
-    The last moment is the present one. What is proved is worked out for that one only.
+    The last moment is the present one. Claims are computed for that one only.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def timeline(source: Source, name: str | None = None, *, points: int = 60, arms:
     points
         How many moments.
     arms
-        How many arms each moment tells about: those with most pulls at the end, and whoever leads at that moment. All
+        How many arms each moment tells about: the ones with most pulls at the end, and the leader of the moment. All
         unless given, which for thousands of arms takes a while.
 
     Examples
