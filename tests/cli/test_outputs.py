@@ -20,8 +20,7 @@ from topalpha import resume, search, select
 from topalpha.cli import main
 from topalpha.research.comparison import Comparison, ComparisonCase, Contender, compare
 from topalpha.storage import Storage, StorageError, holds, listing, names, post, read, stamp
-from topalpha.storage.outputs import draft_of, writable
-from topalpha.storage.places import is_database
+from topalpha.storage.outputs import draft_of, is_database, writable
 from topalpha.testset import ScoreTable
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, nodes and permissions of POSIX")

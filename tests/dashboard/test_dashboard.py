@@ -204,7 +204,7 @@ def test_a_ticket_is_good_for_one_visit(client, monkeypatch):
     assert client.get("/", params={"token": issued}).status_code == 401
     late = ticket.issue()
     # A clock of its own: the servers beside this test go by the real one.
-    monkeypatch.setattr("topalpha.dashboard.tickets.time", SimpleNamespace(monotonic=lambda: ticket._end))
+    monkeypatch.setattr("topalpha.dashboard.access.time", SimpleNamespace(monotonic=lambda: ticket._end))
     assert not ticket.redeem(late)
 
 

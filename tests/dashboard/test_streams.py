@@ -13,8 +13,8 @@ import pytest
 
 from tests.support.streaming import PROGRESS, ROWS, TASK, fill, searching, serving, silence, stream
 from tests.support.waiting import PATIENCE, until
-from topalpha.dashboard import channels, connections, watching
-from topalpha.dashboard.channels import Channel
+from topalpha.dashboard import connections, watching
+from topalpha.dashboard.watching import Channel
 from topalpha.storage import Recording, Row, Storage
 
 CREATED = "2024-01-01T00:00:00+00:00"
@@ -39,25 +39,30 @@ def test_first_everything_then_what_changed(path):
             **{"name": "first", "full": True, "status": "running", "alive": True, "paused": False},
             **{"law": "the law that candidates are drawn from", "line": 0.7, "claims": None, "certificate": None},
             **{"about": None, "bounded": True, "joint": TASK["algorithm"] == "joint-lucb"},
-            "rows": [[0, 2, 0.5, None, 0.75, 0], [1, 4, 0.75, 0.5, 0.875, 1], [2, 0, None, 0.0, None, 0]],
+            **{"selection": [1], "over": 2, "undrawn": 0},
+            "rows": [[0, 2, 0.5, None, 0.75, 0, 1], [1, 4, 0.75, 0.5, 0.875, 1, 0], [2, 0, None, 0.0, None, 0, 1]],
         }
         claims = [[0.1, 0.3], [0.2, 0.1]]
         said = {**PROGRESS, "pulls": 9, "paused": True, "claims": claims}
         record.snapshot([(1, 7, 0.5, 0.25, 0.75, 0), (3, 0, None, 0.0, 1.0, 1)], said)
         update = events.next("state")
         assert update["full"] is False
-        assert update["rows"] == [[1, 7, 0.5, 0.25, 0.75, 0], [3, 0, None, 0.0, 1.0, 1]]
+        assert update["rows"] == [[1, 7, 0.5, 0.25, 0.75, 0, 0], [3, 0, None, 0.0, 1.0, 1, 1]]
+        assert (update["unresolved"], update["over"]) == (3, 3)
         assert (update["pulls"], update["paused"], update["claims"]) == (9, True, claims)
         record.finish("stopped", CERTIFICATE)
         assert events.next("searches", lambda data: data["searches"][0]["status"] == "stopped")
         end = events.next("state")
-        assert (end["full"], end["rows"], end["status"], end["alive"]) == (False, [], "stopped", False)
+        # Once it has stopped nobody contests the leader, and those who did are told anew.
+        assert [(row[0], row[-1]) for row in end["rows"]] == [(0, 0), (2, 0), (3, 0)]
+        assert (end["full"], end["status"], end["alive"], end["unresolved"]) == (False, "stopped", False, 0)
         assert end["paused"] is False
         assert end["certificate"] == CERTIFICATE
 
 
 def test_the_line_of_a_search_for_small_values():
     one = Recording("first", {"task": {**TASK, "minimise": True}}, "running", None, CREATED, progress=PROGRESS)
+    one = replace(one, snapshot=[Row(*row) for row in ROWS])
     from topalpha.dashboard.states import figures
 
     assert figures(one)["line"] == pytest.approx(0.875 - 0.2)
@@ -90,7 +95,11 @@ def test_without_bounds_none_are_told(path):
         with stream(client, "first") as events:
             whole = events.next("state")
         assert [whole[key] for key in ("bounded", "line", "low", "high", "mean")] == [False, None, None, None, 0.75]
-        assert whole["rows"] == [[0, 2, 0.5, None, None, 0], [1, 4, 0.75, None, None, 1], [2, 0, None, None, None, 0]]
+        assert whole["rows"] == [
+            [0, 2, 0.5, None, None, 0, 0],
+            [1, 4, 0.75, None, None, 1, 0],
+            [2, 0, None, None, None, 0, 0],
+        ]
         table = client.get("/api/arms", params={"name": "first"}).json()
         assert {(row["lower"], row["upper"]) for row in table["rows"]} == {(None, None)}
 
@@ -197,9 +206,9 @@ def test_the_list_alone_can_be_followed(path):
 
 def test_a_change_is_computed_once_for_all(path, monkeypatch):
     shown, encoded = [], []
-    show, cells = Channel.show, channels.cells
+    show, cells = Channel.show, watching.cells
     monkeypatch.setattr(Channel, "show", lambda self, recording: shown.append(show(self, recording)) or shown[-1])
-    monkeypatch.setattr(channels, "cells", lambda rows: encoded.append(len(rows)) or cells(rows))
+    monkeypatch.setattr(watching, "cells", lambda rows, who: encoded.append(len(rows)) or cells(rows, who))
     with searching(path) as record, serving(path) as client, ExitStack() as stack:
         viewers = [stack.enter_context(stream(client, "first")) for _ in range(10)]
         for viewer in viewers:
@@ -207,7 +216,7 @@ def test_a_change_is_computed_once_for_all(path, monkeypatch):
         assert (len(shown), encoded) == (1, [3])
         record.snapshot([(0, 3, 0.5, 0.2, 0.7, 0)], {**PROGRESS, "pulls": 7})
         for viewer in viewers:
-            assert viewer.next("state")["rows"] == [[0, 3, 0.5, 0.2, 0.7, 0]]
+            assert viewer.next("state")["rows"] == [[0, 3, 0.5, 0.2, 0.7, 0, 0]]
         assert (len(shown), encoded) == (2, [3, 1])
 
 
@@ -296,7 +305,7 @@ def test_versions_lead_to_the_present_one():
             shown = {} if data["full"] else shown
             shown |= {row[0]: row[1] for row in data["rows"]}
         assert shown == states[-1]
-        assert len(messages) <= channels.KEPT
+        assert len(messages) <= watching.KEPT
     assert len(channel.since(37)[1]) == 3
 
 
@@ -325,5 +334,5 @@ def test_an_error_of_ours_ends_the_stream_and_the_next_one_works(path, monkeypat
         with stream(client, "first") as events:
             events.next("state")
             record.snapshot([(0, 9, 0.5, 0.2, 0.7, 0)], PROGRESS)
-            assert events.next("state")["rows"] == [[0, 9, 0.5, 0.2, 0.7, 0]]
+            assert events.next("state")["rows"] == [[0, 9, 0.5, 0.2, 0.7, 0, 0]]
     assert "ZeroDivisionError" in caplog.text

@@ -102,7 +102,7 @@ def test_all_arms_of_a_selection_are_leaders(tmp_path, minimise):
     expected = max(bounds) - 0.25 if minimise else min(bounds) + 0.25
     assert (now.selection, now.line, now.above) == (found.selection, pytest.approx(expected), ())
     outside = [now.row(arm).lower if minimise else now.row(arm).upper for arm in set(range(now.drawn)) - chosen]
-    assert now.others_at_best == (min(outside) if minimise else max(outside))
+    assert now.reach == now.others_at_best == (min(outside) if minimise else max(outside))
     axes = intervals(path, axes=new_axes())
     order = by_mean(now)
     assert {order[int(x) - 1] for x, _ in points(axes, LEADER)} == chosen

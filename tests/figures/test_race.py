@@ -21,7 +21,7 @@ def test_the_race_is_the_timeline(file, name):
     mean = look(axes, LEADER).get_xydata()
     np.testing.assert_array_equal(mean, [(now.total, now.row(now.leader).mean) for now in moments])
     np.testing.assert_array_equal(look(axes, LINE).get_xydata(), np.column_stack([x, [now.line for now in moments]]))
-    reach = [now.others_at_best for now in moments]
+    reach = [now.reach for now in moments]
     np.testing.assert_array_equal(look(axes, REACH).get_xydata(), np.column_stack([x, reach]))
     assert set(look(axes, END).get_xdata()) == {moments[-1].total}
     bounds = {(now.total, row.lower, row.upper) for now in moments for row in now.rows if row.arm != now.leader}
@@ -31,8 +31,8 @@ def test_the_race_is_the_timeline(file, name):
     late = [now for now in moments if now.total > 0.2 * moments[-1].total]
     for now in late:
         row = now.row(now.leader)
-        assert low <= min(row.lower, now.line, now.others_at_best)
-        assert high >= max(row.upper, now.line, now.others_at_best)
+        assert low <= min(row.lower, now.line, now.reach)
+        assert high >= max(row.upper, now.line, now.reach)
 
 
 def test_the_race_ends_where_the_lines_meet_for_separate_bounds(file):

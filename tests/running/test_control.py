@@ -18,13 +18,13 @@ from tests.support.marks import quick
 from tests.support.storing import CHILDREN
 from tests.support.waiting import until
 from topalpha import Session, Task, asearch, aselect, resume, search, select, verify
-from topalpha.certificate import proved_claims, strongest
+from topalpha.ask_tell import proved_claims, stand, strongest
 from topalpha.cli import main
 from topalpha.execution import Budget, Calls, run
-from topalpha.execution.budget import Meter
+from topalpha.execution.ledger import Meter
 from topalpha.research.audit.survival import draw, reward
 from topalpha.running import Running, Watch
-from topalpha.session import Progress, Reporter, survey
+from topalpha.session import Progress, Reporter
 from topalpha.storage import Storage, listing, post, read
 
 EASY = {"alpha": 0.2, "epsilon": 0.2, "delta": 0.1, "seed": 3, "progress": "none"}
@@ -178,7 +178,7 @@ def watched(path):
 )
 def test_messages_are_obeyed_in_the_order_in_which_they_came(path, watched, monkeypatch, messages, held, end):
     _, watch = watched
-    monkeypatch.setattr("topalpha.running.settings.PERIOD", 0.0)
+    monkeypatch.setattr("topalpha.running.drive.PERIOD", 0.0)
     watch._next = 0.0
     for message in messages:
         post(path, None, message)
@@ -195,11 +195,11 @@ def test_messages_that_came_before_the_run_are_not_for_it(path):
 
 def test_what_is_proved_is_found_when_it_is_paused_and_not_again(path, watched, monkeypatch):
     session, watch = watched
-    monkeypatch.setattr("topalpha.running.settings.PERIOD", 0.0)
+    monkeypatch.setattr("topalpha.running.drive.PERIOD", 0.0)
     surveyed = []
     monkeypatch.setattr(
-        "topalpha.session.snapshots.survey",
-        lambda *given, **how: surveyed.append(how["proved"]) or survey(*given, **how),
+        "topalpha.session.progress.stand",
+        lambda *given, **how: surveyed.append(how["proved"]) or stand(*given, **how),
     )
     watch._next, watch.snapshots.next_proof = 0.0, float("inf")
     watch()
@@ -216,7 +216,7 @@ def test_what_is_proved_is_found_when_it_is_paused_and_not_again(path, watched, 
 
 def test_the_clock_of_a_budget_stands_still(monkeypatch):
     now = 100.0
-    monkeypatch.setattr("topalpha.execution.budget.time.monotonic", lambda: now)
+    monkeypatch.setattr("topalpha.execution.ledger.time.monotonic", lambda: now)
     meter = Meter(Budget(seconds=10.0))
     now = 104.0
     meter.hold(True)
@@ -235,7 +235,7 @@ def test_the_clock_of_a_budget_stands_still(monkeypatch):
 def test_a_pause_does_not_spend_seconds(how, monkeypatch):
     """By a clock on which a pull takes a second and a pause a hundred."""
     now = 0.0
-    monkeypatch.setattr("topalpha.execution.budget.time.monotonic", lambda: now)
+    monkeypatch.setattr("topalpha.execution.ledger.time.monotonic", lambda: now)
 
     def pull(candidate, rng):
         nonlocal now

@@ -13,7 +13,7 @@ import pytest
 from tests.support.waiting import until
 from topalpha import Session, Task, asearch, resume, search, verify
 from topalpha.research.audit import survival
-from topalpha.storage import RecordLost, Storage, StorageError, guard, read, rescue
+from topalpha.storage import RecordLost, Storage, StorageError, read, rescue
 
 TARGET = {"alpha": 0.1, "epsilon": 0.01, "delta": 0.05, "progress": "none", "algorithm": "cc-lucb"}
 
@@ -67,9 +67,8 @@ LOSSES = [removed, all_removed, moved, cut, half, overwritten, replaced, without
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
     """The file is looked at whenever there is an occasion."""
-    monkeypatch.setattr(guard, "PERIOD", 0.0)
     monkeypatch.setattr("topalpha.storage.writer.PERIOD", 0.0)
-    monkeypatch.setattr("topalpha.running.settings.PERIOD", 0.02)
+    monkeypatch.setattr("topalpha.running.drive.PERIOD", 0.02)
 
 
 class Losing:

@@ -26,9 +26,9 @@ def path(tmp_path):
 @pytest.fixture
 def always(monkeypatch):
     """A snapshot at every tell, each with what is proved."""
-    monkeypatch.setattr("topalpha.session.snapshots.PERIOD", 0.0)
-    monkeypatch.setattr("topalpha.session.snapshots.LITTLE", float("inf"))
-    monkeypatch.setattr("topalpha.session.snapshots.SETTLED", 0.0)
+    monkeypatch.setattr("topalpha.session.progress.PERIOD", 0.0)
+    monkeypatch.setattr("topalpha.session.progress.LITTLE", float("inf"))
+    monkeypatch.setattr("topalpha.session.progress.SETTLED", 0.0)
 
 
 class Clock:
@@ -36,7 +36,7 @@ class Clock:
 
     def __init__(self, monkeypatch):
         self.now = 1000.0
-        monkeypatch.setattr("topalpha.session.snapshots.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("topalpha.session.progress.time.monotonic", lambda: self.now)
 
 
 def counted(session, monkeypatch, clock=None, takes=0.0):
@@ -212,7 +212,7 @@ def test_whoever_watches_takes_the_snapshots(path, always):
 
 def test_a_search_is_not_shown_twice(path, always, monkeypatch):
     taken = []
-    monkeypatch.setattr("topalpha.session.snapshots.Snapshots.take", lambda self, **how: taken.append(how))
+    monkeypatch.setattr("topalpha.session.progress.Snapshots.take", lambda self, **how: taken.append(how))
     search(lambda: 1, lambda candidate: 1.0, alpha=0.3, epsilon=0.3, delta=0.2, storage=path, progress="none")
     assert taken == [{"last": True}]
     assert read(path).snapshot

@@ -204,7 +204,7 @@ def test_other_items_and_another_list_are_refused(path):
         (["ant", "bee", "cat", "eel"], items, "draw"),
         (names_[::-1], items, "draw"),
     ):
-        with pytest.raises(ValueError, match=f"{which} must be those that were recorded, to be resumed, got 'others'"):
+        with pytest.raises(ValueError, match=f"{which} must be the same as in the record, got 'different ones'"):
             resume(path, draw_, passes, items=items_, progress="none")
     assert resume(path, names_, passes, items=range(20), progress="none").stopped
 
@@ -214,7 +214,7 @@ def test_a_file_that_does_not_say_which_list_it_had_is_held_against_the_candidat
 
     path = records.unpacked(tmp_path)
     others = [*records.NAMES[:-1], "gnu"]
-    with pytest.raises(ValueError, match="draw must be the candidates that were recorded"):
+    with pytest.raises(ValueError, match="draw must be the candidates in the record"):
         resume(path, others, records.passes, items=list(range(20)), name="list", progress="none")
 
 

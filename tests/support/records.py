@@ -18,7 +18,7 @@ from pathlib import Path
 import topalpha
 from tests.support.folders import DATA, ROOT
 from topalpha import Session, Task
-from topalpha.running import settings as running
+from topalpha.running import drive as running
 
 FOLDER = DATA / "records"
 EASY = {"alpha": 0.3, "epsilon": 0.3, "delta": 0.2, "progress": "none"}

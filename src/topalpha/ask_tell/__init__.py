@@ -1,9 +1,40 @@
-"""A search by ask and tell: the next pull (evaluation), its reward, and the trail to run the search again."""
+"""A search by ask and tell: the next pull (evaluation), how the search stands, and the trail to run it again."""
 
-from topalpha.ask_tell.replaying import Log, fingerprint, replay, steps
+from topalpha.ask_tell.replaying import Log, replay, steps
 from topalpha.ask_tell.result import Result
 from topalpha.ask_tell.search import Pull, Search, at_rest
+from topalpha.ask_tell.standing import (
+    Contest,
+    Standing,
+    contest,
+    contest_of,
+    figures_of,
+    proved_claims,
+    stand,
+    strongest,
+)
 from topalpha.ask_tell.task import Task
 from topalpha.ask_tell.trail import Journal, Trail
+from topalpha.storage import fingerprint
 
-__all__ = ["Journal", "Log", "Pull", "Result", "Search", "Task", "Trail", "at_rest", "fingerprint", "replay", "steps"]
+__all__ = [
+    "Contest",
+    "Journal",
+    "Log",
+    "Pull",
+    "Result",
+    "Search",
+    "Standing",
+    "Task",
+    "Trail",
+    "at_rest",
+    "contest",
+    "contest_of",
+    "figures_of",
+    "fingerprint",
+    "proved_claims",
+    "replay",
+    "stand",
+    "steps",
+    "strongest",
+]

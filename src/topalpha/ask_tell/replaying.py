@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from array import array
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from topalpha.ask_tell.search import Pull, Search
 from topalpha.storage import StorageError
-
-if TYPE_CHECKING:
-    from topalpha.storage import Recording
 
 
 class Log(Protocol):
@@ -104,30 +98,3 @@ def _agree(holds: bool, found: str, order: int) -> None:
         raise StorageError(
             f"record must replay, but {found} at pull {order}: it was altered, or made by another version"
         )
-
-
-def fingerprint(recording: Recording) -> str:
-    """A digest of the whole record: the task, the candidates, every ask, wait, tell and failure.
-
-    Examples
-    --------
-    >>> from topalpha.storage import Recording
-    >>> fingerprint(Recording("one", {}, "running", None, "2024-01-01T00:00:00+00:00"))[:8]
-    '33473a80'
-    """
-    digest = hashlib.sha256()
-
-    def add(part: bytes) -> None:
-        digest.update(len(part).to_bytes(8, "big"))  # so that the boundaries of parts count
-        digest.update(part)
-
-    add(json.dumps(recording.config, sort_keys=True).encode())
-    for candidate in recording.arms:
-        add(candidate if isinstance(candidate, bytes) else candidate.encode())
-    for pairs in (recording.asks, recording.waits):
-        add(array("q", (number for pair in pairs for number in pair)).tobytes())
-    add(array("q", (order for order, _ in recording.tells)).tobytes())
-    add(array("d", (reward for _, reward in recording.tells)).tobytes())
-    for failure in recording.failures:
-        add(json.dumps(list(failure)).encode())
-    return digest.hexdigest()

@@ -6,7 +6,7 @@ from array import array
 from collections import deque
 from collections.abc import Iterable
 from math import isnan, nan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topalpha.ask_tell.result import Result
 from topalpha.ask_tell.trail import Trail
@@ -228,8 +228,10 @@ class Search:
             self.journal.tell_many([(pull.order, reward)])
         self._count(pull, reward)
 
-    def tell_many(self, rewards: Iterable[tuple[Pull, float]]) -> None:
+    def tell_many(self, rewards: Iterable[tuple[Pull, float]], *, checked: bool = False) -> None:
         """Tell several rewards at once; they are logged in one step.
+
+        ``checked`` says that ``model.check`` has passed them already.
 
         Examples
         --------
@@ -244,7 +246,7 @@ class Search:
             before = self._reward_before(pull)
             if isnan(before) and pull.order in fresh:
                 before = fresh[pull.order][1]
-            reward = self._checked(pull, reward, before)
+            reward = float(reward) if checked and isnan(before) else self._checked(pull, reward, before)
             if isnan(before) and not self.stopped:
                 fresh[pull.order] = (pull, reward)
         if fresh and self.journal is not None:
@@ -311,7 +313,10 @@ class Search:
     def result(self) -> Result:
         """The recommendation now, and whether it is proved; raises before the first reward."""
         require(self._t > 0, "result", "be read after the first reward", self._t)
-        arm = self.best
+        return self.returned(self.best, tuple(self.selection))
+
+    def returned(self, arm: int, selection: tuple[int, ...], **more: Any) -> Result:
+        """The result that names these arms; ``more`` are further fields of it."""
         mean = self._stats[SUM][arm] / self._pulls[arm]
         return Result(
             arm=arm,
@@ -324,9 +329,10 @@ class Search:
             delta=self.algorithm.delta,
             algorithm=self.traits.name,
             covered=self.traits.covered,
-            selection=tuple(self.selection),
+            selection=selection,
             refutation=self.refutation,
             trail=self.trail,
+            **more,
         )
 
     @property

@@ -1,7 +1,7 @@
 """What a search has proved, in figures and in words."""
 
+from topalpha.ask_tell import proved_claims, strongest
 from topalpha.certificate.document import Certificate, certify
-from topalpha.certificate.proved import proved_claims, strongest
 from topalpha.certificate.wording import REASONS, SILENT, former_bounds, legible, quoted, statement, top
 
 __all__ = [

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from topalpha import __version__
-from topalpha.ask_tell import Search, Task
-from topalpha.certificate.proved import proved_claims, strongest
+from topalpha.ask_tell import Search, Standing, Task, stand
 from topalpha.certificate.wording import REASONS, SILENT, assumptions, bounds, legible, levels, statement
-from topalpha.rules.protocol import SUM, Claim
+from topalpha.rules.protocol import Claim
 from topalpha.validate import choice, require
 
 
@@ -31,7 +32,7 @@ class Certificate:
         All arms that the claims are about, each for itself: the recommended one, or several where several were looked
         for.
     alpha, epsilon, delta
-        What was asked for.
+        The target.
     claims
         What is proved: pairs of alpha and epsilon, all true at once with probability at least 1 - delta. The first is
         the one asked for if the stopping rule was met. Empty if nothing is proved.
@@ -45,7 +46,8 @@ class Certificate:
     arms, pulls
         Candidates drawn and rewards that count.
     mean, at_worst, others_at_best
-        The arm's empirical mean, the worst its mean may be, and the best that any other arm's may be.
+        The arm's empirical mean, the worst its mean may be, and the best that the mean of any arm outside the selection
+        may be.
     reason
         Why the search ended.
     failures
@@ -97,7 +99,7 @@ class Certificate:
 
     @property
     def proved(self) -> bool:
-        """Whether what was asked for is proved."""
+        """Whether the target is proved."""
         return self.reason == "stopped" and bool(self.claims)
 
     def to_dict(self) -> dict[str, Any]:
@@ -138,21 +140,24 @@ def certify(
     digest: str | None = None,
     version: str = __version__,
     quote: Callable[[Any], Any] = legible,
+    now: Standing | None = None,
 ) -> Certificate:
-    """The certificate of a search as it stands; ``actions`` are what was done about each failed pull, by its order.
+    """The certificate of a search as it stands; ``actions`` are the actions taken about failed pulls, by order.
 
-    ``quote`` makes of a candidate what the certificate says about it.
+    ``quote`` makes of a candidate what the certificate says about it; ``now`` is how the search stands, where that is
+    known already.
     """
     choice("reason", reason, REASONS)
     stopped = "not be 'stopped' before the stopping rule is met, nor anything else after it"
     require((reason == "stopped") == search.stopped, "reason", stopped, reason)
-    arm = search.best if search.stopped else strongest(search)
-    history, algorithm, model = search.history, search.algorithm, search.model
-    claims = proved_claims(search, arm)
-    lower = search.lower(arm)
-    uppers = [search.upper(other) for other in range(history.arms) if other != arm and history.pulls[other]]
-    missing = history.arms < algorithm.arms or len(uppers) < history.arms - 1
-    others = math.inf if missing else max(uppers, default=-math.inf)
+    now = stand(search) if now is None else now
+    algorithm, arm = search.algorithm, now.about
+    assert arm is not None  # there is a reward
+    row, selection = now.row(arm), now.selection if search.stopped else (arm,)
+    assert row.mean is not None
+    at_worst = row.upper if now.minimise else row.lower
+    # Of arms without a reward nothing is known, and so nothing of the best of all.
+    known = len(selection) < now.drawn >= now.wanted and np.count_nonzero(now.pulls) == now.drawn
     # A failure that ended the search is one that was tried again if the search went on and its pull has a reward now.
     failures = Counter(
         "retry" if action == "raise" else action
@@ -163,11 +168,11 @@ def certify(
         statement="",
         arm=arm,
         candidate=quote(candidates[arm]) if arm < len(candidates) else None,
-        selection=tuple(search.selection) if search.stopped else (arm,),
+        selection=selection,
         alpha=task.alpha,
         epsilon=task.epsilon,
         delta=task.delta,
-        claims=tuple(claims),
+        claims=now.claims,
         law=task.law,
         minimise=task.minimise,
         assumptions=assumptions(task, algorithm, failures),
@@ -176,11 +181,11 @@ def certify(
         bounds=bounds(algorithm),
         levels=levels(algorithm),
         proof=task.proof,
-        arms=len(candidates) or history.arms,
-        pulls=history.t,
-        mean=model.to_user(history.stats[SUM][arm] / history.pulls[arm]),
-        at_worst=model.to_user(lower) if math.isfinite(lower) else None,
-        others_at_best=model.to_user(others) if math.isfinite(others) else None,
+        arms=len(candidates) or now.drawn,
+        pulls=now.total,
+        mean=row.mean,
+        at_worst=at_worst if math.isfinite(at_worst) else None,
+        others_at_best=now.others_at_best if known and math.isfinite(now.others_at_best) else None,
         reason=reason,
         failures=dict(sorted(failures.items())),
         seed=task.seed,

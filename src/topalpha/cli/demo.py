@@ -26,8 +26,6 @@ ALPHA, EPSILON, DELTA = 0.05, 0.05, 0.05
 #: The paper's algorithm, run on the same pool for comparison.
 PAPER, PAPER_RUNS = "kl-lucb", 10
 
-# The column of statistics in which an algorithm keeps its running upper bounds.
-_UPPER_COLUMNS = {"joint-lucb": 1, "cc-lucb": 1}
 # On a terminal the first seconds of the search are slowed down, so that one can follow it: a frame every few trials,
 # with a pause after it. The rest is shown in larger steps, without pauses.
 _SLOW_SECONDS, _SLOW_STEP, _PAUSE = 4.0, 8, 0.03
@@ -146,10 +144,11 @@ def _view(algorithm: Algorithm, search: Search) -> Table:
     """The candidates tried most often, with their empirical rates."""
     from rich.table import Table
 
-    history, result = search.history, search.result
+    from topalpha.ask_tell import stand
+
+    history, result, now = search.history, search.result, stand(search, proved=False)
     arms = sorted(range(history.arms), key=lambda arm: (-history.pulls[arm], arm))[:8]
-    open_ones = challengers(search)
-    counted = "" if open_ones is None else f", {open_ones} challengers still open"
+    counted = f", {len(now.challengers)} challengers still open" if now.bounded else ""
     table = Table(
         title=f"{history.t:,} trials, {history.arms} of {algorithm.arms} candidates{counted}", title_justify="left"
     )
@@ -161,23 +160,3 @@ def _view(algorithm: Algorithm, search: Search) -> Table:
         name = f"{arm} ← leader" if arm == result.arm else f"{arm}         "
         table.add_row(name, f"{history.pulls[arm]:,}", f"{rate:.3f}", "█" * round(32 * rate), style=style)
     return table
-
-
-def challengers(search: Search) -> int | None:
-    """How many candidates could still be better than the leader by more than epsilon, by their running upper bounds.
-
-    None for an algorithm without running upper bounds.
-
-    Examples
-    --------
-    >>> from topalpha import Search, design
-    >>> search = Search(design("joint-lucb", 0.2, 0.2, 0.1))
-    >>> search.tell(search.ask(), 1.0)
-    >>> challengers(search)
-    0
-    """
-    if search.algorithm.traits.name not in _UPPER_COLUMNS:
-        return None
-    history, result = search.history, search.result
-    uppers = history.stats[_UPPER_COLUMNS[search.algorithm.traits.name]][: history.arms]
-    return sum(arm != result.arm and upper > result.mean + search.algorithm.epsilon for arm, upper in enumerate(uppers))

@@ -6,6 +6,7 @@ import csv
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -73,9 +74,20 @@ def _summary(one: Recording) -> dict[str, Any]:
         "status": one.status,
         "created": one.created,
         "progress": one.progress,
+        "standing": _standing(one),
         "certificate": one.certificate,
         "config": one.config,
     }
+
+
+def _standing(one: Recording) -> dict[str, Any]:
+    """Whom it returns, the line that the bounds of the others must cross, and how many have not."""
+    from topalpha.ask_tell import contest_of
+
+    selection, around = contest_of(one)
+    line = around.line if around.line is not None and isfinite(around.line) else None
+    contested = 0 if one.status == "stopped" else len(around.above)
+    return {"selection": selection, "line": line, "unresolved": contested, "over": len(around.above)}
 
 
 def _describe(one: Recording, arms: int) -> None:
@@ -91,6 +103,12 @@ def _describe(one: Recording, arms: int) -> None:
     )
     status = "paused" if one.status == "running" and progress.get("paused") else one.status
     page.print(f"[bold]{escape(one.name)}[/bold]: {escape(status)}, {spent}, created {escape(one.created)}")
+    now = _standing(one)
+    if one.status == "running" and now["selection"]:
+        several = len(now["selection"]) > 1
+        who = f"{'Arms' if several else 'Arm'} {', '.join(map(str, now['selection']))}"
+        contested = "" if progress.get("bounded") is False else f", contested by {now['unresolved']:,} others"
+        page.print(f"{who} {'lead' if several else 'leads'}{contested}.")
     if one.certificate is not None:
         page.print(escape(str(one.certificate.get("statement"))))
     if not arms or not one.snapshot:

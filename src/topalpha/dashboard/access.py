@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import socket
+import time
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from ipaddress import ip_address
@@ -14,15 +15,17 @@ from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from topalpha.dashboard.tickets import Ticket
 from topalpha.validate import require
 
 #: What a token given by the user may look like: it travels in addresses, cookies and headers.
 TOKEN = re.compile(r"[A-Za-z0-9_-]{8,256}")
 #: Addresses that stand for all addresses of the machine.
 ANY = ("0.0.0.0", "::")
-#: How whoever holds the token shows it in a browser.
+#: How a person shows the token in a browser.
 HOW = "open this address with /?token= and the token that `topalpha dashboard` printed or was given"
+
+#: Seconds in which a browser that is started with a ticket has to come.
+VALID = 60.0
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -46,9 +49,40 @@ def new_token(given: str | None = None) -> str:
     if given is None:
         return secrets.token_urlsafe(32)
     fits = TOKEN.fullmatch(given) is not None
-    # The value stays out of the sentence: what is nearly a secret is not for logs.
+    # The value stays out of the sentence: a wrong token may nearly be the secret, which logs must not hold.
     require(fits, "token", "be 8 to 256 letters, digits, - and _", f"{len(given)} characters")
     return given
+
+
+class Ticket:
+    """A token for one visit within a minute; a new one makes the one before void.
+
+    What a browser is started with can be seen by everyone who lists the machine's processes.
+
+    Examples
+    --------
+    >>> ticket = Ticket()
+    >>> issued = ticket.issue()
+    >>> ticket.redeem("another"), ticket.redeem(issued), ticket.redeem(issued)
+    (False, True, False)
+    """
+
+    def __init__(self) -> None:
+        self._text: str | None = None
+        self._end = 0.0
+
+    def issue(self) -> str:
+        """A new ticket."""
+        self._text, self._end = secrets.token_urlsafe(32), time.monotonic() + VALID
+        return self._text
+
+    def redeem(self, given: str) -> bool:
+        """Whether this is the ticket and still good, which it is not any more after that."""
+        valid = self._text is not None and time.monotonic() < self._end
+        if not valid or not secrets.compare_digest(given.encode(errors="replace"), str(self._text).encode()):
+            return False
+        self._text = None
+        return True
 
 
 @dataclass(frozen=True)
@@ -164,7 +198,7 @@ class Gate:
         await (self._app if answer is None else answer)(scope, receive, guarded)
 
     def _answer(self, scope: Scope) -> Response | None:
-        """The response to what goes no further; None for what may."""
+        """The response to a refused request; None for one that may pass."""
         access, headers, method = self._access, Headers(scope=scope), scope["method"]
         if method not in ("GET", "POST"):
             return refused(405, f"method must be GET or POST, got {method!r}", Allow="GET, POST")

@@ -36,11 +36,11 @@ def most() -> int:
 
 
 class Connection(H11Protocol):
-    """One connection. uvicorn limits none of what is limited here but the time between two requests.
+    """One connection, with limits that uvicorn does not have.
 
-    Where there are too many, whoever has waited longest without a whole request makes room: neither a browser that
-    holds a connection in reserve nor a client that never ends its request keeps others out. If there is none such, the
-    newcomer is refused.
+    Where there are too many, the client that has waited longest without a whole request makes room: neither a browser
+    that holds a connection in reserve nor a client that never ends its request keeps others out. If there is no such
+    client, the newcomer is refused.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Connection(H11Protocol):
         """End the connection if the client takes too long; to be called about once a second."""
         now = self.loop.time()
         if self.flow.write_paused or self.transport.is_closing():
-            # Nothing is added to what is unsent: unless it becomes less, nobody reads.
+            # Nothing is added to the buffer: unless it shrinks, nobody reads.
             unsent = self.transport.get_write_buffer_size()
             if unsent != self._unsent:
                 self._unsent, self._moved = unsent, now
@@ -109,7 +109,7 @@ class Connection(H11Protocol):
             self.drop()
             return
         if self.cycle is not None:
-            self.cycle.disconnected = True  # whatever the application says comes too late
+            self.cycle.disconnected = True  # an answer of the application comes too late
         answer = refused(408, f"request must come within {REQUEST:g} seconds, got a part of it", Connection="close")
         head = h11.Response(status_code=408, headers=answer.raw_headers, reason=STATUS_PHRASES[408])
         for event in (head, h11.Data(data=bytes(answer.body)), h11.EndOfMessage()):

@@ -10,7 +10,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from topalpha.dashboard.states import encode, is_bounded, overview
+from topalpha.dashboard.states import is_bounded, overview
 from topalpha.storage import Overview, Recording, Row, StorageError, candidates, listing, read, stamp
 
 #: Characters of a candidate that are kept, to be searched and sorted by.
@@ -23,14 +23,14 @@ ODD = (TypeError, ValueError, KeyError, RecursionError, OSError)
 
 @dataclass(frozen=True)
 class Sight:
-    """What was in the file at one moment.
+    """The searches of the file at one moment.
 
     Attributes
     ----------
     file
         Its name, without the folder: that is nobody's business on a network.
     missing, problem
-        Whether there was no file, and what was wrong with it, in one sentence.
+        Whether there was no file, and its fault, in one sentence.
     searches
         By name, in the order in which they were created.
 
@@ -57,13 +57,8 @@ class Sight:
 
     def summary(self, controls: bool) -> dict[str, Any]:
         """What ``/api/searches`` says."""
-        return {
-            "file": self.file,
-            "missing": self.missing,
-            "problem": self.problem,
-            "controls": controls,
-            "searches": [overview(one) for one in self.searches.values()],
-        }
+        head = {"file": self.file, "missing": self.missing, "problem": self.problem, "controls": controls}
+        return head | {"searches": [overview(one) for one in self.searches.values()]}
 
 
 class Reader:
@@ -82,7 +77,7 @@ class Reader:
         self._texts: dict[tuple[object, str, str], list[str]] = {}
 
     def look(self) -> Sight:
-        """What is there now; read only if the file looks changed, or was not read for a while."""
+        """The file now; it is read if it looks changed, or after a while."""
         state, now = self._stamp(), time.monotonic()
         if self._last is None or self._last[0] != state or now - self._last[1] > TRUST:
             self._last = (state, now, self._read())
@@ -94,7 +89,7 @@ class Reader:
         return found if is_bounded(found.progress) else replace(found, snapshot=[_open(row) for row in found.snapshot])
 
     def texts(self, one: Overview, arms: int) -> list[str]:
-        """The candidates of the first arms, as text; those that were read before are not read again."""
+        """The candidates of the first arms, as text; each is read once."""
         key = (self._identity(), one.name, one.created)
         self._texts = {other: texts for other, texts in self._texts.items() if other[0] == key[0]}
         known = self._texts.setdefault(key, [])
@@ -118,8 +113,6 @@ class Reader:
             return Sight(self.file, missing=True)
         try:
             found = listing(self.path)
-            for one in found:
-                encode(overview(one))  # whatever is odd about it is to be said here
         except ODD as error:
             if not os.path.exists(self.path):
                 return Sight(self.file, missing=True)

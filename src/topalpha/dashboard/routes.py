@@ -1,4 +1,4 @@
-"""The routes: the page and its files, what is in the file of searches, and the three controls."""
+"""The routes: the page and its files, the file of searches, and the three controls."""
 
 from __future__ import annotations
 
@@ -21,15 +21,13 @@ from starlette.types import Receive, Scope, Send
 from topalpha import __version__
 from topalpha.dashboard import assets
 from topalpha.dashboard.access import Access, Gate, refused
-from topalpha.dashboard.arms_table import asked, table
 from topalpha.dashboard.connections import most
 from topalpha.dashboard.file_reader import ODD
-from topalpha.dashboard.states import encode
+from topalpha.dashboard.states import asked, encode, table
 from topalpha.dashboard.watching import MOST, Hub
-from topalpha.storage import StorageError, post
+from topalpha.storage import ACTIONS, StorageError, post
+from topalpha.validate import choice
 
-#: What a running search obeys.
-ACTIONS = ("pause", "continue", "stop")
 #: Bytes in the body of a request, at most.
 LARGEST_BODY = 65536
 
@@ -69,7 +67,7 @@ def application(hub: Hub, access: Access) -> Starlette:
 
 
 class Events(StreamingResponse):
-    """A stream that counts as watched until it ends, in whatever way.
+    """A stream of events that counts as a viewer until it ends.
 
     Examples
     --------
@@ -88,7 +86,7 @@ class Events(StreamingResponse):
 
 
 class Routes:
-    """What is answered where; who may ask was settled before.
+    """The answer of each route; :class:`Gate` has decided who may ask.
 
     Examples
     --------
@@ -117,7 +115,7 @@ class Routes:
         return assets.plotly().response(request)
 
     async def searches(self, request: Request) -> Response:
-        """What is in the file."""
+        """The list of searches."""
         await self.hub.refresh()
         return Response(self.hub.summary(request.state.controls), media_type="application/json")
 
@@ -196,13 +194,10 @@ def _order(body: bytes) -> tuple[str, str]:
         raise ValueError("body must be JSON, got something else") from None
     if not isinstance(found, dict) or not isinstance(found.get("name"), str) or set(found) != {"name", "action"}:
         raise ValueError("body must be an object with a name and an action, got something else")
-    action = found["action"]
-    if action not in ACTIONS:
-        raise ValueError(f"action must be one of {', '.join(ACTIONS)}, got {str(action)[:80]!r}")
-    return found["name"], str(action)
+    return found["name"], choice("action", str(found["action"])[:80], ACTIONS)
 
 
 async def _sentence(_: Request, error: Exception) -> Response:
     """Errors of the framework, in our form."""
     assert isinstance(error, HTTPException)
-    return refused(error.status_code, f"request must be for a route that there is, got {error.detail}")
+    return refused(error.status_code, f"request must be for a known route, got {error.detail}")

@@ -23,7 +23,7 @@ from topalpha.validate import require
 GRACE = 0.5
 #: Bytes in the head of a request, at most: names of searches may be long.
 LONGEST_HEAD = 65536
-#: Connections that wait to be accepted, and those that are accepted at once: a crowd is let in by and by, so that it is
+#: How many connections may wait, and how many are accepted at once: a crowd enters in small groups, so that it is
 #: counted before it has used up all files.
 QUEUE, BATCH = 128, 4
 #: Tenths of a second between two looks at all connections.
@@ -83,7 +83,7 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams, then as servers do, but for whoever does not even read that."""
+        """End the streams, then the server; clients that do not read are dropped after a moment."""
         self.hub.close()
         dropping = asyncio.create_task(self._drop())
         try:

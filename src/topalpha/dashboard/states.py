@@ -1,17 +1,25 @@
-"""What the page is told about a search: the figures of one moment, and what changed since the one before."""
+"""What the page is told about a search: the figures of one moment, what changed since, and the table of its arms."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
 from topalpha.storage import Overview, Recording, Row
+from topalpha.validate import choice, whole
+
+COLUMNS = ("arm", "pulls", "mean", "lower", "upper", "pending", "candidate")
+ORDERS = ("ascending", "descending")
+#: Rows in one answer, at most.
+MOST = 1000
+#: Characters of a candidate that are shown.
+SHOWN = 400
 
 
 def encode(value: Any) -> bytes:
-    r"""JSON, in one line; what is not a number to JSON is an error.
+    r"""JSON in one line; raises for numbers that JSON does not have.
 
     Examples
     --------
@@ -49,31 +57,48 @@ def figures(recording: Recording) -> dict[str, Any]:
 
     Examples
     --------
-    >>> task = {"alpha": 0.1, "epsilon": 0.2, "delta": 0.05, "minimise": True}
-    >>> one = Recording("first", {"task": task}, "running", None, "2024-01-01T00:00:00+00:00",
-    ...                 progress={"pulls": 9, "low": 0.25, "high": 0.5}, updated=0.0)
+    >>> task = {"alpha": 0.1, "epsilon": 0.25, "delta": 0.05, "minimise": True}
+    >>> rows = [Row(0, 9, 0.5, 0.25, 0.75, 0), Row(1, 9, 0.75, 0.375, 1.0, 0)]
+    >>> one = Recording("first", {"task": task}, "running", None, "2024-01-01T00:00:00+00:00", snapshot=rows,
+    ...                 progress={"pulls": 18, "leader": 0, "low": 0.25, "high": 0.75}, updated=0.0)
     >>> state = figures(one)
-    >>> state["pulls"], state["line"], state["alive"], state["leader"]
-    (9, 0.3, False, None)
+    >>> state["pulls"], state["line"], state["alive"], state["leader"], state["unresolved"]
+    (18, 0.5, False, 0, 1)
     """
+    return state(recording)[0]
+
+
+def state(recording: Recording) -> tuple[dict[str, Any], frozenset[int]]:
+    """The same, and which arms contest the leader.
+
+    Examples
+    --------
+    >>> state(Recording("first", {}, "running", None, "2024-01-01T00:00:00+00:00"))[1]
+    frozenset()
+    """
+    from topalpha.ask_tell import contest_of  # not before a search is looked at: it takes a moment
+
     task, progress = _mapping(recording.config.get("task")), _figures(recording.progress)
-    epsilon, minimise = task.get("epsilon"), bool(task.get("minimise", False))
-    leader = _leader(recording, progress)
-    end = leader["high" if minimise else "low"]
-    line = None if end is None or epsilon is None else (end - epsilon if minimise else end + epsilon)
-    return {
+    selection, around = contest_of(recording)
+    contesting = frozenset(() if recording.status == "stopped" else around.above)
+    said = {
         **overview(_overview(recording)),
-        "minimise": minimise,
+        "minimise": bool(task.get("minimise", False)),
         "algorithm": task.get("algorithm"),
         "joint": is_joint(task.get("algorithm")),
         "family": task.get("family"),
         "law": _law(task),
-        **leader,
-        **{key: progress.get(key) for key in ("in_flight", "gap", "unresolved", "left", "claims", "about")},
+        **_leader(recording, progress),
+        **{key: progress.get(key) for key in ("in_flight", "gap", "left", "claims", "about")},
+        "undrawn": max(0, (progress.get("wanted") or 0) - (progress.get("arms") or 0)),
         "bounded": is_bounded(progress),
-        "line": line,
+        "selection": selection,
+        "line": finite(around.line),
+        "over": len(around.above),
+        "unresolved": len(contesting),
         "certificate": recording.certificate,
     }
+    return said, contesting
 
 
 def is_joint(algorithm: Any) -> bool:
@@ -100,16 +125,18 @@ def is_bounded(progress: Any) -> bool:
     return _mapping(progress).get("bounded") is not False
 
 
-def cells(rows: Sequence[Row]) -> list[list[int | float | None]]:
+def cells(rows: Sequence[Row], contesting: Collection[int] = ()) -> list[list[int | float | None]]:
     """Rows as JSON can hold them: a bound that is infinite is none, and so is a mean that is no number.
+
+    The last cell is 1 for arms that contest the leader.
 
     Examples
     --------
-    >>> cells([Row(0, 2, 0.5, float("-inf"), 0.9, 1)])
-    [[0, 2, 0.5, None, 0.9, 1]]
+    >>> cells([Row(0, 2, 0.5, float("-inf"), 0.9, 1)], {0})
+    [[0, 2, 0.5, None, 0.9, 1, 1]]
     """
     return [
-        [arm, pulls, finite(mean), finite(lower), finite(upper), pending]
+        [arm, pulls, finite(mean), finite(lower), finite(upper), pending, int(arm in contesting)]
         for arm, pulls, mean, lower, upper, pending in rows
     ]
 
@@ -174,3 +201,85 @@ def _law(task: Mapping[str, Any]) -> str | None:
         return None
     pool = task.get("pool")
     return f"the list of {pool} candidates" if pool else "the law that candidates are drawn from"
+
+
+def table(
+    rows: Sequence[Row],
+    texts: Sequence[str],
+    *,
+    query: str = "",
+    sort: str = "arm",
+    order: str = "ascending",
+    offset: int = 0,
+    limit: int = 50,
+) -> dict[str, Any]:
+    """The rows whose candidate holds the text ``query``, or whose number it is, from ``offset`` on.
+
+    What has no value comes last in either order; ties are in order of arms.
+
+    Examples
+    --------
+    >>> rows = [Row(0, 2, 0.5, 0.1, 0.9, 0), Row(1, 3, 0.7, 0.2, 0.95, 0), Row(2, 0, None, 0.0, 1.0, 1)]
+    >>> found = table(rows, ["red", "Green", "blue"], query="RE", sort="mean", order="descending")
+    >>> found["total"], found["of"], [(row["arm"], row["candidate"]) for row in found["rows"]]
+    (2, 3, [(1, 'Green'), (0, 'red')])
+    """
+    column = choice("sort", sort, COLUMNS)
+    backwards = choice("order", order, ORDERS) == "descending"
+    wanted = query.strip().casefold()
+    found = [row for row in rows if not wanted or _matches(row, texts, wanted)]
+    place = COLUMNS.index(column)
+
+    def key(row: Row) -> Any:
+        # An infinite bound is the smallest or the largest; an infinite mean is as good as none.
+        value = _text(texts, row.arm) if column == "candidate" else row[place]
+        return finite(value) if column == "mean" or value != value else value
+
+    valued = sorted((row for row in found if key(row) is not None), key=key, reverse=backwards)
+    found = valued + [row for row in found if key(row) is None]
+    chosen = found[offset : offset + limit]
+    return {
+        "total": len(found),
+        "of": len(rows),
+        "rows": [
+            {**dict(zip(COLUMNS, cell[:6], strict=False)), "candidate": _shortened(_text(texts, row.arm))}
+            for row, cell in zip(chosen, cells(chosen), strict=True)
+        ],
+    }
+
+
+def asked(parameters: Mapping[str, str]) -> dict[str, Any]:
+    """What an address asks of :func:`table`, checked.
+
+    Examples
+    --------
+    >>> asked({"sort": "mean", "limit": "10"})
+    {'query': '', 'sort': 'mean', 'order': 'ascending', 'offset': 0, 'limit': 10}
+    >>> asked({"limit": "many"})
+    Traceback (most recent call last):
+    ValueError: limit must be a whole number of at least 1, got 'many'
+    """
+    return {
+        "query": parameters.get("query", ""),
+        "sort": choice("sort", parameters.get("sort", "arm"), COLUMNS),
+        "order": choice("order", parameters.get("order", "ascending"), ORDERS),
+        "offset": _number("offset", parameters.get("offset", "0"), 0),
+        "limit": min(_number("limit", parameters.get("limit", "50"), 1), MOST),
+    }
+
+
+def _number(name: str, text: str, least: int) -> int:
+    digits = text.isascii() and text.isdigit() and len(text) < 16
+    return whole(name, int(text) if digits else text, least)  # type: ignore[arg-type]
+
+
+def _matches(row: Row, texts: Sequence[str], wanted: str) -> bool:
+    return wanted == str(row.arm) or wanted in _text(texts, row.arm).casefold()
+
+
+def _text(texts: Sequence[str], arm: int) -> str:
+    return texts[arm] if 0 <= arm < len(texts) else ""
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= SHOWN else text[:SHOWN] + "…"

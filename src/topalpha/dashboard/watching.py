@@ -1,20 +1,19 @@
-"""Looking after the file while anyone watches, and telling all of them what changed."""
+"""Looking after the file while anyone watches, and telling all of them what changed, computed once per change."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from topalpha.dashboard.channels import Channel, event
 from topalpha.dashboard.file_reader import ODD, Reader, Sight
-from topalpha.dashboard.states import encode
-from topalpha.storage import Row
+from topalpha.dashboard.states import cells, changed, encode, state
+from topalpha.storage import Recording, Row
 
 Answer = TypeVar("Answer")
 
@@ -22,13 +21,126 @@ Answer = TypeVar("Answer")
 PERIOD = 0.05
 #: Seconds after which a silent stream says that it is still there, in an event: comments do not reach scripts.
 HEARTBEAT = 5.0
-BEAT = event("beat", b"1")
 #: So many may watch at once: more are more likely a mistake than people.
 MOST = 256
+#: How many changes a viewer may be behind before it is sent everything anew.
+KEPT = 16
+
+
+def event(kind: str, data: bytes) -> bytes:
+    r"""A server-sent event.
+
+    Examples
+    --------
+    >>> event("missing", b"gone")
+    b'event: missing\ndata: gone\n\n'
+    """
+    return b"event: " + kind.encode() + b"\ndata: " + data + b"\n\n"
+
+
+class Channel:
+    """The state of one search, numbered by its changes.
+
+    A viewer remembers the number of the last state that it was sent, and asks for what came since: nothing waits in
+    memory for those who are slow.
+
+    Examples
+    --------
+    >>> channel = Channel()
+    >>> rows = [Row(0, 1, 1.0, 0.0, 1.0, 0)]
+    >>> one = Recording("first", {}, "running", None, "2024-01-01T00:00:00+00:00", snapshot=rows)
+    >>> channel.show(one)
+    True
+    >>> channel.show(one), channel.version
+    (False, 1)
+    >>> version, messages = channel.since(0)
+    >>> version, [message[:12] for message in messages], channel.since(1)
+    (1, [b'event: state'], (1, []))
+    """
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.rows: list[Row] = []
+        #: What the file said when it was last read; only good for being compared.
+        self.seen: object = None
+        self._figures: dict[str, Any] = {}
+        self._contesting: frozenset[int] = frozenset()
+        self._trouble: str | None = None
+        #: How many rows each update has, and the update.
+        self._updates: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
+        self._whole: bytes | None = None
+
+    def show(self, recording: Recording) -> bool:
+        """Take a new state; whether it differs from the one before."""
+        said, contesting = state(recording)
+        same = self._trouble is None and self.version > 0 and self._figures.get("created") == said["created"]
+        fresh = changed(self.rows, recording.snapshot) if same else None
+        if fresh is not None and (turned := contesting ^ self._contesting):
+            sent = {row.arm for row in fresh}
+            fresh += [row for row in recording.snapshot if row.arm in turned and row.arm not in sent]
+        if fresh == [] and said == self._figures:
+            return False
+        self._figures, self._contesting, self.rows, self._trouble = said, contesting, recording.snapshot, None
+        self._next(fresh)
+        return True
+
+    def fail(self, sentence: str) -> bool:
+        """The search cannot be shown, and why; whether that is new."""
+        if sentence == self._trouble:
+            return False
+        self._figures, self.rows, self._trouble = {}, [], sentence
+        self._next(None)
+        return True
+
+    def revive(self, alive: bool) -> bool:
+        """Say whether someone works on the search, which changes with time alone; whether that is new."""
+        if not self._figures or self._figures["alive"] == alive:
+            return False
+        self._figures = {**self._figures, "alive": alive}
+        self._next([])
+        return True
+
+    def since(self, version: int) -> tuple[int, list[bytes]]:
+        """The present version, and the events that lead to it from that one."""
+        behind = self.version - version
+        if behind == 0:
+            return self.version, []
+        if version > 0 and 0 < behind <= len(self._updates):
+            updates = list(self._updates)[-behind:]
+            if behind == 1 or sum(rows for rows, _ in updates) <= len(self.rows):
+                return self.version, [update for _, update in updates]
+        if self._whole is None:
+            self._whole = self._all()
+        return self.version, [self._whole]
+
+    def _all(self) -> bytes:
+        """Everything in one event; values that JSON cannot hold are reported, and end no stream."""
+        trouble = self._trouble
+        if trouble is None:
+            try:
+                return self._state(self.rows, full=True)
+            except (TypeError, ValueError, RecursionError) as error:
+                trouble = f"The search cannot be shown: {error}."
+        return event("missing", " ".join(trouble.split()).encode(errors="backslashreplace"))
+
+    def _next(self, fresh: list[Row] | None) -> None:
+        """The next version, which differs in these rows; None if everyone is to be sent the whole."""
+        self.version += 1
+        self._whole = None
+        if fresh is None:
+            self._updates.clear()
+        else:
+            self._updates.append((len(fresh), self._state(fresh, full=False)))
+
+    def _state(self, rows: list[Row], full: bool) -> bytes:
+        return event("state", encode({**self._figures, "full": full, "rows": cells(rows, self._contesting)}))
+
+
+BEAT = event("beat", b"1")
 
 
 class Hub:
-    r"""What is known about the file, and everyone who watches it.
+    r"""The file as it was last read, and its viewers.
 
     All reading happens in one thread, and in turn: no two reads overlap, and the event loop never waits for a disk.
 
@@ -50,7 +162,7 @@ class Hub:
         self._thread = ThreadPoolExecutor(1, "topalpha-dashboard")
         self._changed = asyncio.Event()
         self._summaries: dict[bool, bytes] = {}
-        self._summarised: object = None
+        self._seen: tuple[Sight, list[bool]] | None = None
         self._task: asyncio.Task[None] | None = None
 
     async def reading(self, work: Callable[[], Answer]) -> Answer:
@@ -67,7 +179,7 @@ class Hub:
         return sight
 
     def summary(self, controls: bool) -> bytes:
-        """What was in the file at the last look, as JSON; encoded once for all."""
+        """The list of searches at the last look, as JSON; encoded once for all viewers."""
         return self._summaries[controls]
 
     def rows(self, name: str, sight: Sight) -> tuple[list[Row], list[str]]:
@@ -141,23 +253,26 @@ class Hub:
             raise RuntimeError("the file is not looked after") from error
 
     def _look(self, names: list[str]) -> tuple[Sight, bool]:
-        """What is in the file, and whether anyone has to be told."""
-        sight = self.reader.look()
-        anything = self._summarise(sight)
+        """Read the file; return its contents, and whether viewers must be told."""
+        sight, anything = self._summarise(self.reader.look())
         self._channels = {name: self._channels.get(name) or Channel() for name in names}
         for name, channel in self._channels.items():
             anything |= self._follow(name, channel, sight)
         return sight, anything
 
-    def _summarise(self, sight: Sight) -> bool:
-        """Bring the list of searches up to date; whether anything changed. Who is alive changes with time alone."""
-        summarised = (sight, [one.alive() for one in sight.searches.values()])
-        if summarised == self._summarised:
-            return False
-        summaries = {controls: encode(sight.summary(controls)) for controls in (False, True)}
+    def _summarise(self, sight: Sight) -> tuple[Sight, bool]:
+        """Update the list of searches; return the contents of the file, or its fault, and whether they are new."""
+        try:
+            seen = (sight, [one.alive() for one in sight.searches.values()])  # who is alive changes with time alone
+            if seen == self._seen:
+                return sight, False
+            summaries = {controls: encode(sight.summary(controls)) for controls in (False, True)}
+        except ODD as error:
+            sight = Sight(sight.file, problem=self.reader.spoken(error))
+            seen, summaries = (sight, []), {controls: encode(sight.summary(controls)) for controls in (False, True)}
         anything = summaries != self._summaries
-        self._summaries, self._summarised = summaries, summarised
-        return anything
+        self._summaries, self._seen = summaries, seen
+        return sight, anything
 
     def _follow(self, name: str, channel: Channel, sight: Sight) -> bool:
         """Bring a search up to date; whether anything changed."""

@@ -12,12 +12,10 @@ from math import inf
 from typing import Any
 
 from topalpha.ask_tell import Pull, Search
-from topalpha.execution.budget import Budget, Meter
-from topalpha.execution.calls import Calls, Evaluation
+from topalpha.execution.calls import Calls, Evaluation, Outcome, attempt
 from topalpha.execution.failures import NoReward, PullFailed
 from topalpha.execution.interrupts import PATIENCE
-from topalpha.execution.ledger import Ledger, in_flight, no_note, no_notice, no_pause, no_rest
-from topalpha.execution.worker import Outcome, attempt
+from topalpha.execution.ledger import Budget, Ledger, Meter, in_flight, unset
 from topalpha.validate import not_negative, positive, whole
 
 log = logging.getLogger("topalpha")
@@ -39,14 +37,14 @@ async def arun(
     on_error: str = "raise",
     retries: int = 3,
     timeout: float | None = None,
-    failed: Callable[[Pull, str, str], None] = no_note,
-    notice: Callable[[], str | None] = no_notice,
-    paused: Callable[[], bool] = no_pause,
+    failed: Callable[[Pull, str, str], None] = unset,
+    notice: Callable[[], str | None] = unset,
+    paused: Callable[[], bool] = unset,
     poll: float = 0.1,
     on_lost: str = "again",
-    rest: Callable[[Pull], None] = no_rest,
+    rest: Callable[[Pull], None] = unset,
     patience: float = PATIENCE,
-    leave: Callable[[], bool] = no_pause,
+    leave: Callable[[], bool] = unset,
 ) -> str:
     """Evaluate at most ``width`` pulls at a time until the search stops; see :func:`run` for the other parameters.
 

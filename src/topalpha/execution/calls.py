@@ -1,10 +1,11 @@
-"""The user's two functions with one signature: ``draw`` gives a candidate, ``pull`` a reward."""
+"""The user's two functions with one signature: ``draw`` gives a candidate, ``pull`` a reward or a failure."""
 
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
 from topalpha.ask_tell import Pull
+from topalpha.execution.failures import NoReward
 from topalpha.execution.interrupts import released
 from topalpha.validate import has_length, real, require, seed_number
 
@@ -68,7 +70,8 @@ def place_of(rng: Generator) -> tuple[int, int]:
 class Noted(float):
     """A reward with a note about its pull, for example how long it took.
 
-    The note comes back with the reward from every executor, for ``cost_of``; search and file keep the number only.
+    The note comes back with the reward from every executor, for ``cost_of`` and the ``notes`` of a session.
+    Search and file keep the number only.
 
     Examples
     --------
@@ -128,6 +131,56 @@ class Evaluation:
     async def wait(self) -> float:
         """The reward of a coroutine function."""
         return _number(await self.call())
+
+
+Outcome = float | NoReward
+
+
+def attempt(evaluation: Evaluation) -> Outcome:
+    """The reward, or the failure; exceptions outside ``Exception`` (Ctrl-C, an exit) pass through.
+
+    Examples
+    --------
+    >>> attempt(Evaluation(lambda: 1 / 0, (), None, False)).reason
+    'ZeroDivisionError: division by zero'
+    """
+    try:
+        return evaluation()
+    except Exception as error:
+        return NoReward.of(error)
+
+
+def attempt_elsewhere(evaluation: Evaluation) -> Outcome:
+    """As :func:`attempt`, in another process: the outcome can be sent back.
+
+    Examples
+    --------
+    >>> attempt_elsewhere(Evaluation(lambda: "2", (), None, False)).reason
+    "ValueError: reward must be a real number, got '2'"
+    """
+    outcome = attempt(evaluation)
+    return outcome.portable() if isinstance(outcome, NoReward) else outcome
+
+
+@lru_cache(maxsize=4)
+def _function(packed: bytes) -> Callable[..., Any]:
+    loaded: Callable[..., Any] = pickle.loads(packed)
+    return loaded
+
+
+def attempt_packed(function: bytes, evaluation: bytes) -> Outcome:
+    """The same from bytes: a failure to unpack must happen here, where it does not break the pool of processes.
+
+    Examples
+    --------
+    >>> attempt_packed(b"", b"").travel
+    True
+    """
+    try:
+        ready = replace(pickle.loads(evaluation), function=_function(function))
+    except Exception as error:
+        return NoReward.of(error)._replace(travel=True).portable()
+    return attempt_elsewhere(ready)
 
 
 class Calls:

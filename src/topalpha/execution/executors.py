@@ -14,12 +14,12 @@ from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, Thre
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
+from types import FrameType
 from typing import Any
 
-from topalpha.execution.calls import Evaluation
+from topalpha.execution.calls import Evaluation, Outcome, attempt, attempt_elsewhere, attempt_packed
 from topalpha.execution.interrupts import SIGNALS, released
 from topalpha.execution.threads import Threads
-from topalpha.execution.worker import Outcome, attempt, attempt_elsewhere, attempt_packed, hello, ignore_signal, outlive
 from topalpha.validate import MOST_WORKERS, require, whole
 
 log = logging.getLogger("topalpha")
@@ -192,6 +192,25 @@ def _crew(kind: Any, workers: int | None) -> Crew:
 
 def _is_dask(executor: Any) -> bool:
     return type(executor).__module__.partition(".")[0] == "distributed"
+
+
+def hello() -> None:
+    """Do nothing: a process that answers has started."""
+
+
+def ignore_signal(number: int, frame: FrameType | None) -> None:
+    """Ignore a signal: all processes receive it, and the one that waits for the workers decides.
+
+    This is a handler, not ``SIG_IGN``: processes that a pull starts must not inherit it.
+    """
+
+
+def outlive() -> None:
+    """End this process when the process that started it has died, even by ``kill -9``."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _prepare() -> None:

@@ -12,12 +12,11 @@ from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 from topalpha.ask_tell import Pull
-from topalpha.execution.calls import Evaluation
+from topalpha.execution.calls import Evaluation, Outcome
 from topalpha.execution.executors import Crew, log
 from topalpha.execution.failures import NoReward, PullFailed
 from topalpha.execution.interrupts import Signals, released
 from topalpha.execution.ledger import Ledger, in_flight
-from topalpha.execution.worker import Outcome
 
 #: Why a pull is lost.
 DIED = "the process that evaluated it died"

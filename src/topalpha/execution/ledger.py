@@ -1,19 +1,18 @@
-"""The account of a run: pulls asked for, told, failed and spent, between a search and its evaluators."""
+"""The account of a run: pulls asked for, told, failed, and what they spend of its budget."""
 
 from __future__ import annotations
 
 import logging
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from topalpha.ask_tell import Pull, Search
-from topalpha.execution.budget import Budget, Meter
-from topalpha.execution.calls import Calls, Evaluation
+from topalpha.execution.calls import Calls, Evaluation, Outcome
 from topalpha.execution.executors import cannot_travel
 from topalpha.execution.failures import LOSSES, POLICIES, NoReward, PullFailed
-from topalpha.execution.worker import Outcome
-from topalpha.validate import choice, require, whole
+from topalpha.validate import choice, real, require, whole
 
 log = logging.getLogger("topalpha")
 
@@ -33,44 +32,113 @@ def in_flight(pulls: Sequence[Pull]) -> str:
     return f"{len(pulls)} pull{'s' if len(pulls) > 1 else ''} in flight ({first}{more})"
 
 
-def no_note(pull: Pull, reason: str, action: str) -> None:
-    """The default for ``failed``: does nothing.
+def unset(*_: Any) -> Any:
+    """The default of every callback of a run: it does nothing, and gives no reason to end or to pause.
 
     Examples
     --------
-    >>> no_note(Pull(0, 0, 0), "ValueError: no", "retry")
-    """
-
-
-def no_rest(pull: Pull) -> None:
-    """The default for ``rest``: does nothing.
-
-    Examples
-    --------
-    >>> no_rest(Pull(0, 0, 0))
-    """
-
-
-def no_notice() -> str | None:
-    """The default for ``notice``: no reason to end.
-
-    Examples
-    --------
-    >>> no_notice() is None
+    >>> unset() is None
     True
     """
-    return None
 
 
-def no_pause() -> bool:
-    """The default for ``paused``: never.
+class Budget(NamedTuple):
+    """Limits on spending; None is no limit.
+
+    Parameters
+    ----------
+    pulls
+        Rewards told; a pull evaluated again after a failure counts once.
+    seconds
+        Wall-clock time.
+    cost
+        The sum of ``cost_of`` over rewards told, in any unit. The search ends once it is reached.
+    cost_of
+        The cost of one pull: a number, or a function of the candidate and its reward.
 
     Examples
     --------
-    >>> no_pause()
-    False
+    >>> Budget(pulls=1000, cost=5.0, cost_of=lambda prompt, reward: 1e-4 * len(prompt)).pulls
+    1000
     """
-    return False
+
+    pulls: int | None = None
+    seconds: float | None = None
+    cost: float | None = None
+    cost_of: float | Callable[[Any, float], float] | None = None
+
+
+class Meter:
+    """The amounts spent of a budget; pass it to several runs, one after another, and it goes on counting.
+
+    Examples
+    --------
+    >>> meter = Meter(Budget(pulls=3, cost=1.0, cost_of=0.5))
+    >>> meter.add("candidate", 1.0)
+    >>> meter.pulls_left, meter.cost, meter.over()
+    (2, 0.5, None)
+    >>> meter.add("candidate", 0.0)
+    >>> meter.over()
+    'cost'
+    """
+
+    def __init__(
+        self, budget: Budget | None = None, *, pulls: int = 0, seconds: float = 0.0, cost: float = 0.0
+    ) -> None:
+        self.budget = Budget() if budget is None else budget
+        limits = self.budget
+        if limits.pulls is not None:
+            whole("pulls", limits.pulls, 0)
+        for name, limit in (("seconds", limits.seconds), ("cost", limits.cost)):
+            require(limit is None or real(name, limit) >= 0.0, name, "be at least 0", limit)
+        require(limits.cost is None or limits.cost_of is not None, "cost_of", "be given with cost", limits.cost_of)
+        self.pulls = pulls
+        self.cost = cost
+        self._began = time.monotonic() - seconds
+        self._held: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that it has run, without the time on hold."""
+        return (time.monotonic() if self._held is None else self._held) - self._began
+
+    @property
+    def held(self) -> bool:
+        """Whether the clock is on hold."""
+        return self._held is not None
+
+    def hold(self, still: bool) -> None:
+        """Stop the clock, or let it go on; repeating a call does no harm."""
+        if still and self._held is None:
+            self._held = time.monotonic()
+        elif not still and self._held is not None:
+            self._began += time.monotonic() - self._held
+            self._held = None
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds left, perhaps infinitely many."""
+        return math.inf if self.budget.seconds is None else max(0.0, self.budget.seconds - self.seconds)
+
+    @property
+    def pulls_left(self) -> float:
+        """Pulls left, perhaps infinitely many."""
+        return math.inf if self.budget.pulls is None else max(0, self.budget.pulls - self.pulls)
+
+    def add(self, candidate: Any, reward: float) -> None:
+        """Count one reward."""
+        self.pulls += 1
+        price = self.budget.cost_of
+        if price is not None:
+            cost = real("cost", price(candidate, reward) if callable(price) else price)
+            require(0.0 <= cost < math.inf, "cost", "be at least 0 and finite", cost)
+            self.cost += cost
+
+    def over(self) -> str | None:
+        """The limit that is reached, "seconds" or "cost"; None if neither is."""
+        if self.seconds_left <= 0.0:
+            return "seconds"
+        return "cost" if self.budget.cost is not None and self.cost >= self.budget.cost else None
 
 
 class Ledger:
@@ -95,10 +163,10 @@ class Ledger:
         budget: Budget | Meter | None = None,
         on_error: str = "raise",
         retries: int = 3,
-        failed: Callable[[Pull, str, str], None] = no_note,
-        paused: Callable[[], bool] = no_pause,
+        failed: Callable[[Pull, str, str], None] = unset,
+        paused: Callable[[], bool] = unset,
         on_lost: str = "again",
-        rest: Callable[[Pull], None] = no_rest,
+        rest: Callable[[Pull], None] = unset,
     ) -> None:
         self.search, self.calls, self.candidates, self.new_candidate = search, calls, candidates, new_candidate
         self.meter = budget if isinstance(budget, Meter) else Meter(budget)
@@ -111,7 +179,7 @@ class Ledger:
         require(counts, "on_lost", "be again for an algorithm that does not count lost pulls", on_lost)
         self.rest = rest
         #: Returns the reason to end the run, or None.
-        self.heed: Callable[[], str | None] = no_notice
+        self.heed: Callable[[], str | None] = unset
         self.worst = search.model.worst
         possible = on_error != "worst" or self.worst is not None
         require(possible, "on_error", "be raise or retry for rewards without a worst value", on_error)
@@ -222,7 +290,7 @@ class Ledger:
     def _tell(self, rewards: list[tuple[Pull, float]]) -> None:
         if self.search.stopped or not rewards:
             return
-        self.search.tell_many(rewards)
+        self.search.tell_many(rewards, checked=True)
         for pull, reward in rewards:
             self._tries.pop(pull.order, None)
             self.meter.add(self.candidates[pull.arm], reward)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, MutableSequence
+from contextlib import nullcontext
 from typing import Any
 
 from topalpha.ask_tell import Pull, Search
-from topalpha.execution.budget import Budget, Meter
-from topalpha.execution.calls import Calls
+from topalpha.execution.calls import Calls, attempt
 from topalpha.execution.executors import open_executor
 from topalpha.execution.flight import Flight
 from topalpha.execution.interrupts import PATIENCE, Signals, held, released
-from topalpha.execution.ledger import Ledger, in_flight, no_note, no_notice, no_pause, no_rest
-from topalpha.execution.worker import attempt
+from topalpha.execution.ledger import Budget, Ledger, Meter, in_flight, unset
 from topalpha.validate import not_negative, positive, require
 
 
@@ -30,12 +29,12 @@ def run(
     on_error: str = "raise",
     retries: int = 3,
     timeout: float | None = None,
-    failed: Callable[[Pull, str, str], None] = no_note,
-    notice: Callable[[], str | None] = no_notice,
-    paused: Callable[[], bool] = no_pause,
+    failed: Callable[[Pull, str, str], None] = unset,
+    notice: Callable[[], str | None] = unset,
+    paused: Callable[[], bool] = unset,
     poll: float = 0.1,
     on_lost: str = "again",
-    rest: Callable[[Pull], None] = no_rest,
+    rest: Callable[[Pull], None] = unset,
     patience: float = PATIENCE,
 ) -> str:
     """Evaluate pulls until the search stops, and return the reason for the end.
@@ -97,7 +96,8 @@ def run(
     limit = math.inf if timeout is None else positive("timeout", timeout)
     patience = not_negative("patience", patience)
     ledger = Ledger(search, calls, candidates, new_candidate, budget, on_error, retries, failed, paused, on_lost, rest)
-    with held(patience) as signals, open_executor(executor, width) as crew:
+    opened = nullcontext() if executor is None else open_executor(executor, width)
+    with held(patience) as signals, opened as crew:
         ledger.heed = signals.heed
         if crew is None:
             return _in_turn(ledger, signals, notice, positive("poll", poll))

@@ -69,7 +69,7 @@ def race(
     mean = np.array([row.mean for row in leads], dtype=float)
     lower, upper = np.array([row.lower for row in leads]), np.array([row.upper for row in leads])
     line = np.array([now.line for now in moments], dtype=float)
-    reach = np.array([now.others_at_best for now in moments])
+    reach = np.array([now.reach for now in moments])
     shown = _chosen_rivals(moments, rivals)
     late = x >= LATE * x[-1]
     others = [now.row(arm).mean for now in moments for arm in shown if arm in now.arm]

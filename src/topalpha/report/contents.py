@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from topalpha.ask_tell import fingerprint
+from topalpha.ask_tell import Standing, fingerprint, stand
 from topalpha.certificate import SILENT, Certificate, certify
 from topalpha.session import RUNNING, Session, confirmed
-from topalpha.standing import Standing, standing
 from topalpha.storage import Recording, Row, read
 from topalpha.storage.encoding import PICKLED, legible, shown
 
@@ -123,14 +122,7 @@ def _replayed(recording: Recording) -> tuple[Certificate | None, Session]:
 
 def _standing(recording: Recording, session: Session, certificate: Certificate) -> Standing:
     """The standing, with the name, status and certificate of the file."""
-    return replace(
-        standing(session),
-        name=recording.name,
-        status=recording.status,
-        certificate=certificate,
-        claims=certificate.claims,
-        about=certificate.arm,
-    )
+    return stand(session, name=recording.name, status=recording.status, certificate=certificate)
 
 
 def _table(recording: Recording, now: Standing, certificate: Certificate) -> list[Arm]:

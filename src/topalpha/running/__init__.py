@@ -1,8 +1,7 @@
 """Searches over functions of the user: ``search(draw, pull)`` and its kin, and how they run."""
 
-from topalpha.running.drive import Draw, afinish, begin, finish, prepare, proceed
-from topalpha.running.entry import aresume, asearch, resume, search
-from topalpha.running.settings import PROVING, VANISHED, Running, Watch
+from topalpha.running.drive import PROVING, VANISHED, Draw, Watch, afinish, begin, finish, prepare, proceed, start
+from topalpha.running.entry import Running, aresume, asearch, resume, search
 
 __all__ = [
     "PROVING",
@@ -19,4 +18,5 @@ __all__ = [
     "proceed",
     "resume",
     "search",
+    "start",
 ]

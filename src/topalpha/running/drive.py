@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,12 +18,23 @@ from topalpha.certificate import legible, quoted
 from topalpha.execution import SIGNALS, Calls, PullFailed, arun, depart, exit_code, held, in_flight, open_executor, run
 from topalpha.families.protocols import RewardModel
 from topalpha.families.units import reward_model
-from topalpha.running.settings import Running, Watch
-from topalpha.session import LOGGER, PERIOD, Reporter, Session, likeness
-from topalpha.storage import RecordLost, StorageError
+from topalpha.session import LOGGER, PERIOD, Progress, Reporter, Session, Snapshots, likeness
+from topalpha.storage import CONTINUE, PAUSE, STOP, RecordLost, StorageError
 from topalpha.validate import not_negative, require, whole
 
+if TYPE_CHECKING:
+    from topalpha.running.entry import Running
+
 Draw = Callable[..., Any] | Sequence[Any]
+
+#: The reason to end when the file was lost that the search is recorded in.
+VANISHED = "vanished"
+
+#: The share of time spent on finding claims, which may take long for many arms.
+PROVING = 0.1
+
+#: Which arguments of a search are about its file.
+KEPT = ("storage", "name", "pickle", "durable", "interval", "code")
 
 
 def prepare(
@@ -34,13 +46,14 @@ def prepare(
     family: str | RewardModel | None = None,
     minimise: bool = False,
     algorithm: str | None = None,
+    options: Mapping[str, Any] | None = None,
     seed: int = 0,
     alpha: float = 0.05,
     epsilon: float = 0.05,
     delta: float = 0.05,
     **target: Any,
 ) -> tuple[Task, Calls]:
-    """What is looked for, and what evaluates its pulls; ``words`` are the caller's for draw, pull and items."""
+    """The task, and its two functions; ``words`` are the caller's names for draw, pull and items."""
     calls = Calls(draw, pull, seed=seed, items=items, words=words)
     size = 0 if items is None else len(items)
     model = reward_model(family, minimise=minimise, items=size or None)
@@ -51,6 +64,7 @@ def prepare(
         family=model.text,
         minimise=minimise,
         algorithm="" if algorithm is None else algorithm,
+        options={} if options is None else options,
         pool=calls.pool,
         items=size,
         seed=seed,
@@ -59,25 +73,18 @@ def prepare(
     return task, calls
 
 
-def begin(
-    draw: Draw,
-    pull: Callable[..., Any],
-    *,
-    storage: str | os.PathLike[str] | None = None,
-    name: str = "search",
-    pickle: bool = False,
-    durable: str = "process",
-    interval: float = 0.0,
-    code: Mapping[str, Any] | None = None,
-    **asked: Any,
-) -> tuple[Session, Calls]:
-    """A session that has not begun, and what evaluates its pulls; ``asked`` is what :func:`prepare` takes."""
+def begin(draw: Draw, pull: Callable[..., Any], **asked: Any) -> tuple[Session, Calls]:
+    """A session that has not begun, and what evaluates its pulls; see :func:`topalpha.search` for ``asked``."""
+    kept = {name: asked.pop(name) for name in KEPT if name in asked}
     task, calls = prepare(draw, pull, **asked)
-    given = None if storage is None else given_to(calls)
-    session = Session.start(
-        task, storage, name, pickle=pickle, durable=durable, interval=interval, code=code, given=given
-    )
-    return session, calls
+    return start(task, calls, **kept), calls
+
+
+def start(
+    task: Task, calls: Calls, storage: str | os.PathLike[str] | None = None, name: str = "search", **kept: Any
+) -> Session:
+    """A new session for a prepared task, in a file if there is one, with the digests of its lists."""
+    return Session.start(task, storage, name, given=None if storage is None else given_to(calls), **kept)
 
 
 def given_to(calls: Calls) -> dict[str, str]:
@@ -89,7 +96,7 @@ def given_to(calls: Calls) -> dict[str, str]:
 
 
 def _same_lists(session: Session, calls: Calls) -> None:
-    """Raise unless candidates and items are those that the search was begun with.
+    """Raise unless candidates and items are the ones of the record.
 
     What the file does not say of all candidates of a list, as those of earlier versions do not, is held against the
     candidates that were drawn.
@@ -99,25 +106,26 @@ def _same_lists(session: Session, calls: Calls) -> None:
         return
     kept = record.config.get("given", {})
     for part, value in given_to(calls).items() if kept else ():
-        require(kept.get(part, value) == value, part, "be those that were recorded, to be resumed", "others")
+        require(kept.get(part, value) == value, part, "be the same as in the record", "different ones")
     if calls.pool and "draw" not in kept:
         for arm, raw in enumerate(record.remembered().arms):
             same = isinstance(raw, bytes) or quoted(raw) == legible(calls.candidate(arm))
-            require(same, "draw", "be the candidates that were recorded, to be resumed", "others")
+            require(same, "draw", "be the candidates in the record", "different ones")
 
 
 def proceed(
     path: str | os.PathLike[str],
     draw: Draw,
     pull: Callable[..., Any],
-    items: Sequence[Any] | None,
-    name: str | None,
-    allow_pickle: bool,
-    durable: str,
-    interval: float,
+    items: Sequence[Any] | None = None,
+    name: str | None = None,
+    **opened: Any,
 ) -> tuple[Session, Calls]:
-    """A session that was recorded, and what evaluates its pulls; as many candidates and items as it had."""
-    session = Session.resume(path, name, allow_pickle=allow_pickle, durable=durable, interval=interval)
+    """A session that was recorded, and what evaluates its pulls; as many candidates and items as it had.
+
+    ``opened`` is what :meth:`Session.resume` takes.
+    """
+    session = Session.resume(path, name, **opened)
     task = session.task
     try:
         calls = Calls(draw, pull, seed=task.seed, items=items)
@@ -131,10 +139,97 @@ def proceed(
     return session, calls
 
 
+class Watch:
+    """What happens a few times a second beside the pulls: snapshots, progress, callbacks, control messages.
+
+    Attributes
+    ----------
+    paused
+        Whether someone wants no new pulls to be started for now.
+    """
+
+    def __init__(self, session: Session, running: Running, show: Callable[[Progress], None]) -> None:
+        self.session = session
+        self.running = running
+        self.paused = False
+        self._show = show
+        self._next = time.monotonic() + PERIOD
+        self._ending = False
+        session.watched = True  # figures are shown here
+        if session.snapshots is None:
+            session.snapshots = Snapshots(session, session.record)
+        self.snapshots = session.snapshots
+        self.snapshots.share, self.snapshots.next_proof = PROVING, self._next
+
+    def __call__(self) -> str | None:
+        """Do the work that is due; return a reason to end, if someone asked for an end."""
+        now = time.monotonic()
+        if self.session.record is not None and self.session.record.loss is not None:
+            return VANISHED
+        # Something can be said after the first reward, not before it: until then an end has to wait.
+        if self._ending and self.session.history.t > 0:
+            return "message"
+        if now < self._next:
+            return None
+        self._next = now + PERIOD
+        before = self.paused
+        self.obey()
+        if self.session.record is not None and self.session.record.loss is not None:
+            return VANISHED
+        if self.session.history.t > 0:
+            # Whoever paused it sees that at once, and what is proved the next time, however rarely that is computed.
+            self.look(now, quick=self.paused != before)
+            if self.paused and not before:
+                self.snapshots.next_proof = 0.0
+        else:
+            self.begin()
+        return "message" if self._ending and self.session.history.t > 0 else None
+
+    def obey(self) -> None:
+        """Do what messages ask for, in the order in which they came."""
+        if self.session.record is None:
+            return
+        for message in self.session.record.take_messages():
+            if message == STOP:
+                self._ending, self.paused = True, False
+            elif message in (PAUSE, CONTINUE):
+                self.paused = message == PAUSE and not self._ending
+            else:
+                LOGGER.warning("a control message was not understood: %r", message)
+
+    def begin(self) -> None:
+        """Say that someone works on the search, before its first reward or when it is taken up again."""
+        record, history = self.session.record, self.session.history
+        if record is None:
+            return
+        if history.t > 0:
+            self.snapshots.write(self.snapshots.progress(time.monotonic(), quick=True))
+        elif self.paused:
+            record.snapshot([], {"pulls": 0, "in_flight": history.in_flight, "arms": history.arms, "paused": True})
+        else:
+            record.snapshot([], {})  # nothing is known yet
+
+    def last(self) -> None:
+        """The state at the end, whenever the one before was shown."""
+        self.paused = False
+        if self.session.history.t > 0:
+            self.snapshots.next_proof = 0.0
+            self.look(time.monotonic())
+
+    def look(self, now: float, quick: bool = False) -> None:
+        """Take a snapshot and show the progress; if ``quick``, with the last proof."""
+        progress = replace(self.snapshots.progress(now, quick), paused=self.paused)
+        self.snapshots.write(progress)
+        self._show(progress)
+        for callback in self.running.callbacks:
+            callback(progress)
+
+
 def finish(session: Session, calls: Calls, how: Running) -> Result:
     """Run the session to its end, in this thread; a signal ends it in order, from here to its certificate."""
+    opened = nullcontext() if how.where is None else open_executor(how.where, how.workers)
     with held(not_negative("patience", how.patience)):
-        with Reporter(how.progress) as show, open_executor(how.where, how.workers) as executor, _accounted(session):
+        with Reporter(how.progress) as show, opened as executor, _accounted(session):
             watch = _watch(session, how, show)
             with _pulse(session, executor):
                 terms = _terms(session, calls, how, watch)
@@ -165,7 +260,7 @@ async def afinish(session: Session, calls: Calls, how: Running) -> Result:
 def _watch(session: Session, how: Running, show: Callable[..., None]) -> Watch:
     session.recover()  # nobody else evaluates its pulls
     if session.record is not None:
-        session.record.take_messages()  # those that came before it ran are not for this run
+        session.record.take_messages()  # messages from before this run are not for it
     watch = Watch(session, how, show)
     if not session.stopped:
         watch.begin()
@@ -291,12 +386,10 @@ def _result(session: Session, reason: str) -> Result:
         depart(reason)
     require(session.history.t > 0, "budget", "leave time for one reward at least", reason)
     certificate = session.finish(reason)
-    return replace(
-        session.result,
-        arm=certificate.arm,
-        mean=certificate.mean,
+    return session.returned(
+        certificate.arm,
+        certificate.selection,
         candidate=session.candidates[certificate.arm],
         certificate=certificate,
-        selection=certificate.selection,
         selected=tuple(session.candidates[arm] for arm in certificate.selection),
     )

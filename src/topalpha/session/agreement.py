@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from topalpha.ask_tell import Search, Task, fingerprint, steps
+from topalpha.ask_tell import Search, Task, figures_of, fingerprint, steps
 from topalpha.certificate import REASONS, Certificate, certify, former_bounds, quoted
 from topalpha.session.progress import survey
-from topalpha.session.snapshots import figures_of
 from topalpha.storage import Recording, Row
 
 #: Ends of a search that earlier versions left without a last look at the figures.
@@ -58,6 +58,8 @@ def borne_out(
     true = certify(search, task, reason, recording.arms, actions, digest, version, quote=quote).to_dict()
     if claimed.get("bounds") in former_bounds(search.algorithm):
         true["bounds"] = claimed["bounds"]  # other words for the same bounds
+    if len(true["selection"]) > 1 and claimed.get("others_at_best") == _former_others(search):
+        true["others_at_best"] = claimed["others_at_best"]
     # A target may have been kept in other types than are kept now, text for a number: it was checked with the task.
     asked = recording.config["task"]
     stated = true | {entry: asked[entry] for entry in ("alpha", "epsilon", "minimise", "options") if entry in asked}
@@ -96,10 +98,27 @@ def figures_borne_out(recording: Recording, search: Search, fresh: Search) -> No
 
 def _progress_borne_out(said: Mapping[str, Any], search: Search) -> None:
     true = survey(search).to_dict()
+    if "over" not in said:
+        true["unresolved"] = _former_unresolved(search)
     for entry, value in said.items():
         if entry not in true or _text(value) != _text(true[entry]):
             shown = f"{value!r} where the record gives {true.get(entry)!r}"
             raise Refuted(f"{entry} of the progress must be what the record bears out, got {shown}")
+
+
+def _former_unresolved(search: Search) -> int:
+    """Who was unresolved up to version 0.2.0: all but the leader, by its bound alone, and arms not drawn as well."""
+    pulls, best = search.history.pulls[: search.history.arms], search.best
+    level = search.lower(best) + search.algorithm.epsilon
+    seen = [arm for arm, count in enumerate(pulls) if count]
+    found = sum(search.upper(arm) > level for arm in seen if arm != best) + search.algorithm.arms - len(seen)
+    return 0 if search.stopped else found
+
+
+def _former_others(search: Search) -> float:
+    """The best of the others up to version 0.2.0, where several were chosen: all but the first, chosen or not."""
+    uppers = (search.upper(arm) for arm in range(search.history.arms) if arm != search.best)
+    return search.model.to_user(max(uppers, default=-math.inf))
 
 
 def _counts_borne_out(row: Row, search: Search, rewards: list[list[float]], last: bool) -> None:

@@ -13,7 +13,7 @@ from topalpha.storage.encoding import to_json
 
 
 def likeness(values: Any) -> str:
-    """A short text that differs where any of the values looks different; whatever the values, and in any process.
+    """A short text that differs if any of the values looks different; for values of any kind, in any process.
 
     Examples
     --------

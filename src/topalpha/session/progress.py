@@ -1,4 +1,4 @@
-"""How far a search is: the figures, and the line that shows them."""
+"""How far a search is: the figures, the snapshots that keep them in its file, and the line that shows them."""
 
 from __future__ import annotations
 
@@ -6,20 +6,30 @@ import logging
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from itertools import zip_longest
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from topalpha.ask_tell import Search
-from topalpha.certificate import proved_claims, strongest
-from topalpha.rules.protocol import SUM, Certifier
-from topalpha.validate import choice
+from topalpha.ask_tell import Search, Standing, stand
+from topalpha.storage import Row
+from topalpha.validate import choice, require
+
+if TYPE_CHECKING:
+    from topalpha.storage import Record
 
 LOGGER = logging.getLogger("topalpha")
 
 #: Log lines, where there is no terminal, come this often, in seconds.
 LINE_PERIOD = 5.0
+
+#: Snapshots are taken this often, in seconds, unless each takes long.
+PERIOD = 0.4
+#: Where nobody asked for figures, a snapshot, and what is proved at that moment, each take this part of the time.
+LITTLE = 0.01
+#: Seconds before the first proof: it loads modules, which takes a while.
+SETTLED = 10.0
 
 #: How progress may be shown; ``auto`` is a live line on a terminal and log lines without one.
 STYLES = ("auto", "live", "lines", "none")
@@ -39,7 +49,8 @@ class Progress:
         By how much the epsilon that is proved exceeds the one wanted, about the arm ``about``; None before anything is
         proved.
     unresolved
-        How many other arms have an upper bound more than epsilon above the leader's lower bound.
+        How many other arms contest the leader: those whose upper bound is more than epsilon above its lower bound. None
+        do once the search has stopped.
     left
         About how many more pulls it will take, if the means are what they look like; None if that cannot be said.
     paused
@@ -52,6 +63,9 @@ class Progress:
         every moment: the one with the largest lower bound, while another may lead by now. None before that.
     bounded
         Whether the algorithm has bounds at any time; without, ``low`` and ``high`` are the range of all means.
+    wanted, selection, line, over
+        As :class:`topalpha.standing.Standing` has them: how many arms must be drawn, all that lead, the level that the
+        bounds of the others must cross, and how many have not, ``unresolved`` or not.
 
     Examples
     --------
@@ -77,23 +91,57 @@ class Progress:
     claims: tuple[tuple[float, float], ...] | None = None
     about: int | None = None
     bounded: bool = True
+    wanted: int = 0
+    selection: tuple[int, ...] = ()
+    line: float | None = None
+    over: int = 0
+
+    @classmethod
+    def of(cls, now: Standing) -> Progress:
+        """The figures of a standing that has a leader."""
+        require(now.leader is not None, "standing", "be that of a search with a reward", now)
+        assert now.leader is not None
+        row = now.row(now.leader)
+        assert row.mean is not None
+        return cls(
+            pulls=now.total,
+            in_flight=now.in_flight,
+            arms=now.drawn,
+            leader=now.leader,
+            mean=row.mean,
+            low=_finite(row.lower),
+            high=_finite(row.upper),
+            gap=now.gap,
+            unresolved=len(now.challengers),
+            left=now.left,
+            claims=None if now.about is None else tuple((claim.alpha, claim.epsilon) for claim in now.claims),
+            about=now.about,
+            bounded=now.bounded,
+            wanted=now.wanted,
+            selection=now.selection,
+            line=_finite(now.line),
+            over=len(now.above),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         values = asdict(self)
         values["claims"] = None if self.claims is None else [list(claim) for claim in self.claims]
+        values["selection"] = list(self.selection)
         return values
 
     @property
     def text(self) -> str:
         """In one line."""
         ends = ("-inf" if self.low is None else f"{self.low:.4g}", "inf" if self.high is None else f"{self.high:.4g}")
-        parts = [f"{self.pulls:,} pulls of {self.arms:,} arms", f"leader {self.leader}: {self.mean:.4g}"]
+        drawn = f"{self.arms:,} of {self.wanted:,}" if self.arms < self.wanted else f"{self.arms:,}"
+        parts = [f"{self.pulls:,} pulls of {drawn} arms", f"leader {self.leader}: {self.mean:.4g}"]
         parts[-1] += f" in [{ends[0]}, {ends[1]}]"
         if self.gap is not None:
             whose = "" if self.about in (None, self.leader) else f" of arm {self.about}"
             parts.append(f"gap {max(self.gap, 0.0):.3g}{whose}")
-        parts.append(f"{self.unresolved:,} unresolved")
+        if self.bounded:
+            parts.append(f"{self.unresolved:,} unresolved")
         if self.left is not None:
             parts.append(f"about {self.left:,} to go")
         return " · ".join(["paused", *parts] if self.paused else parts)
@@ -102,72 +150,102 @@ class Progress:
 def survey(search: Search, *, proved: bool = True, curve: bool = True) -> Progress:
     """The figures of a search that has at least one reward.
 
-    Without ``proved`` what is proved is left out, which may take a while to find; without ``curve`` the claims alone,
-    which take longest.
+    Without ``proved`` what is proved is left out, which may take a while to find; without ``curve`` the claims alone.
     """
-    history, algorithm, model = search.history, search.algorithm, search.model
-    leader = search.best
-    lower, upper = search.lower(leader), search.upper(leader)
-    totals, pulls = history.stats[SUM], history.pulls
-    mean = totals[leader] / pulls[leader]
-    seen = [arm for arm in range(history.arms) if pulls[arm]]
-    uppers = {arm: search.upper(arm) for arm in seen if arm != leader}
-    unresolved = sum(bound > lower + algorithm.epsilon for bound in uppers.values()) + algorithm.arms - len(seen)
-    gap, left = (0.0, 0) if search.stopped else (None, None)
-    about = leader if search.stopped else strongest(search) if proved else None
-    complete = proved and not search.stopped and len(seen) == algorithm.arms
-    claims = search.claims(about) if complete and about is not None else None
-    if claims is not None and about is not None:
-        reached = claims[0].epsilon / abs(model.factor) if claims and claims[0].alpha == algorithm.alpha else math.inf
-        gap = reached - algorithm.epsilon
-        level = totals[about] / pulls[about] + 0.5 * algorithm.epsilon
-        close = [arm for arm, bound in uppers.items() if arm != about and bound > level]
-        if about != leader and upper > level:
-            close.append(leader)
-        most = algorithm.family.capacity
-        left = remaining([pulls[arm] for arm in (about, *close)], reached / algorithm.epsilon, most)
-    pairs = None
-    if proved and curve and about is not None:
-        # Finding the claims takes longest: those that are known are handed on.
-        pairs = tuple((claim.alpha, claim.epsilon) for claim in proved_claims(search, about, claims))
-    low, high = sorted((model.to_user(lower), model.to_user(upper)))
-    return Progress(
-        pulls=history.t,
-        in_flight=history.in_flight,
-        arms=history.arms,
-        leader=leader,
-        mean=model.to_user(mean),
-        low=low if math.isfinite(low) else None,
-        high=high if math.isfinite(high) else None,
-        gap=None if gap is None or math.isinf(gap) else gap * abs(model.factor),
-        unresolved=0 if search.stopped else unresolved,
-        left=left,
-        claims=pairs,
-        about=about,
-        bounded=isinstance(algorithm, Certifier),
-    )
+    found = Progress.of(stand(search, proved=proved))
+    return found if curve else replace(found, claims=None)
 
 
-def remaining(pulls: Sequence[int], ratio: float, most: float = math.inf) -> int | None:
-    """About how many pulls are left, when these pulls of the arms in question prove ``ratio`` times epsilon.
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
-    What is proved narrows with the square root of the pulls N of each; on a finite test set, of which an arm sees
-    ``most`` items at the most, with that of 1/N - 1/most.
+
+class Snapshots:
+    """The figures of a search and of each arm at this moment, written into its record if it has one.
+
+    A snapshot changes nothing that is recorded of asks and tells, and no decision.
+
+    Parameters
+    ----------
+    search, record
+        The search, and its record; None for no record.
+    share
+        Which part of the time may be spent on finding out what is proved, which may take long where arms are many.
 
     Examples
     --------
-    >>> remaining([60, 40], 2.0), remaining([60, 40], 0.9), remaining([60, 40], math.inf)
-    (300, 0, None)
-    >>> remaining([60, 40], 2.0, 68), remaining([68], 2.0, 68)
-    (24, 0)
+    >>> from topalpha import design
+    >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
+    >>> search.tell_many([(pull, float(pull.arm == 1)) for pull in search.ask_many(10)])
+    >>> Snapshots(search, None).progress(time.monotonic()).leader
+    1
     """
-    if math.isinf(ratio):
-        return None
-    total = 0.0
-    for one in pulls:
-        narrow = 1.0 / most + (1.0 / one - 1.0 / most) / max(ratio, 1.0) ** 2
-        total += 1.0 / narrow - one
-    return round(total)
+
+    def __init__(self, search: Search, record: Record | None, share: float = LITTLE) -> None:
+        self.search = search
+        self.record = record
+        self.share = share
+        #: When the next snapshot is to be taken, and when what is proved is to be computed next.
+        self.due = 0.0
+        self.next_proof = time.monotonic() + SETTLED
+        self._latest: Standing | None = None
+        self._fresh = self._loaded = False
+        self._seen: tuple[int, ...] = ()
+        # The rows and the figures written last, and where.
+        self._rows: list[Row] = []
+        self._said: tuple[Progress, tuple[str, int]] | None = None
+        self._proving = 0.0
+
+    def take(self, *, last: bool = False) -> Standing | None:
+        """A snapshot, if there is something to show; the ``last`` one with what is proved, and only once.
+
+        The next one is due when that costs a small part of the time only.
+        """
+        if self.search.history.t == 0:
+            return None
+        now = time.monotonic()
+        if last:
+            self.next_proof = 0.0
+        self._proving = 0.0
+        progress = self.progress(now)
+        if self.record is not None and not (last and self._said == (progress, self.record.place)):
+            self.write(progress)
+        end = time.monotonic()
+        self.due = end + max(PERIOD, (end - now - self._proving) / LITTLE)
+        return self._latest
+
+    def progress(self, now: float, quick: bool = False) -> Progress:
+        """The figures now; a proof is reused while nothing happens, or if ``quick``."""
+        return Progress.of(self._standing(now, quick))
+
+    def _standing(self, now: float, quick: bool) -> Standing:
+        search, before = self.search, self._latest
+        history = search.history
+        seen = (history.t, history.in_flight, history.arms, search.told, int(search.stopped))
+        due = now >= self.next_proof and not quick
+        if before is not None and seen == self._seen and (self._fresh or not due):
+            return before
+        found = stand(search, proved=due)
+        if due:
+            self._proving = time.monotonic() - now
+            # The first time says nothing about how long the next one will take.
+            self.next_proof = now + (self._proving / self.share if self._loaded else 0.0)
+            self._loaded = True
+        elif before is not None and not search.stopped:
+            # A claim stays proved about its arm, although another arm may lead by now.
+            found = replace(found, gap=before.gap, left=before.left, claims=before.claims, about=before.about)
+        self._latest, self._seen, self._fresh = found, seen, due
+        return found
+
+    def write(self, progress: Progress) -> None:
+        """Write down the figures, and those of the arms that differ from the last snapshot's."""
+        if self.record is None or self._latest is None:
+            return
+        known = self._rows if self._said is not None and self._said[1] == self.record.place else []
+        rows = self._latest.rows
+        changed = [row for row, before in zip_longest(rows, known) if row != before]
+        self.record.snapshot(changed, progress.to_dict())
+        self._rows, self._said = rows, (progress, self.record.place)
 
 
 class Reporter:

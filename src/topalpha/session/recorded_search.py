@@ -9,10 +9,10 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from topalpha import __version__
-from topalpha.ask_tell import Pull, Search, Task, fingerprint, replay
+from topalpha.ask_tell import Pull, Search, Standing, Task, fingerprint, replay
 from topalpha.certificate import Certificate, certify, quoted
 from topalpha.session.agreement import Refuted, borne_out
-from topalpha.session.snapshots import Snapshots
+from topalpha.session.progress import Snapshots
 from topalpha.storage import StorageError
 from topalpha.validate import file_name, flag, require
 
@@ -31,14 +31,14 @@ class Session(Search):
     """A search made from a :class:`Task`; in a file, if it was started with one.
 
     In a file it also leaves its figures, about twice a second while rewards are told, for ``topalpha show`` and the
-    dashboard. Messages that others post to it are for whoever drives it to obey. If the file is removed, moved or
-    damaged meanwhile, all of it is saved in another one, where the session goes on: :meth:`tell` or :meth:`finish`
-    raises :class:`topalpha.storage.RecordLost`, once, which says where. What was told then counts all the same.
+    dashboard. The caller that drives the session obeys messages posted to it. If the file is removed, moved or damaged,
+    the whole search is saved in another file and goes on there: :meth:`tell` or :meth:`finish` raises
+    :class:`topalpha.storage.RecordLost` once, which names that file. The rewards told until then count.
 
     Parameters
     ----------
     task
-        What is looked for.
+        The target and the assumptions.
     record
         Where it is written down; :meth:`start` and :meth:`resume` open one.
     version
@@ -63,7 +63,7 @@ class Session(Search):
         super().__init__(task.design(), task.seed, model=task.model)
         self.task = task
         self.record = record
-        #: What takes snapshots at :meth:`tell`; None without a file, or where whoever drives the search takes them.
+        #: What takes snapshots, at :meth:`tell` and at the end; None without a file, unless someone watches.
         self.snapshots: Snapshots | None = None
         #: Whether someone else takes the snapshots, and says so if the file is lost.
         self.watched = False
@@ -72,7 +72,9 @@ class Session(Search):
         self.version = version
         #: By arm, as far as :meth:`keep` was told.
         self.candidates: list[Any] = []
-        #: What was done about each failed pull, with its order.
+        #: What came with rewards (see :class:`topalpha.execution.Noted`), by arm and number of the pull.
+        self.notes: dict[tuple[int, int], Any] = {}
+        #: The order of each failed pull, and the action taken.
         self.actions: list[tuple[int, str]] = []
         # Orders of pulls that were asked for and that nobody evaluates at present.
         self._resting: set[int] = set()
@@ -192,8 +194,10 @@ class Session(Search):
         self._show()
         self._speak()
 
-    def tell_many(self, rewards: Iterable[tuple[Pull, float]]) -> None:  # noqa: D102 - as in Search
-        super().tell_many(rewards)
+    def tell_many(self, rewards: Iterable[tuple[Pull, float]], *, checked: bool = False) -> None:  # noqa: D102
+        told = list(rewards)
+        super().tell_many(told, checked=checked)
+        self.notes.update({pull[:2]: reward.note for pull, reward in told if hasattr(reward, "note")})
         self._show()
         self._speak()
 
@@ -206,7 +210,7 @@ class Session(Search):
         self.candidates.append(candidate)
 
     def failed(self, pull: Pull, reason: str, action: str) -> None:
-        """Note that a pull gave no reward, and what is done about it."""
+        """Note that a pull gave no reward, and the action taken."""
         if self.record is not None:
             self.record.fail(pull.order, self.told, reason, action)
             if action not in ("worst", LOST):  # these go to disk together with the reward that they lead to
@@ -219,9 +223,9 @@ class Session(Search):
             self.failed(pull, "nobody evaluates it at present", IDLE)
 
     def recover(self) -> None:
-        """Whoever evaluated the pulls that are outstanding is gone, and they will not answer: note that, or lose them.
+        """Note that the evaluators of all outstanding pulls are gone, or lose these pulls.
 
-        Whoever drives the search alone calls this before it asks. Pulls that were noted as resting were not begun.
+        A caller that drives the search alone calls this before it asks. Resting pulls were not begun.
         """
         for pull in [] if self.stopped else self.outstanding:
             if pull.order in self._resting:
@@ -231,22 +235,23 @@ class Session(Search):
             else:
                 self.failed(pull, "it never came back", AGAIN)
 
-    def certificate(self, reason: str | None = None) -> Certificate:
-        """What is proved now; ``reason`` says why the search ended, if it did not stop by itself."""
+    def certificate(self, reason: str | None = None, now: Standing | None = None) -> Certificate:
+        """What is proved now; ``reason`` says why the search ended, if it did not stop by itself.
+
+        ``now`` is how it stands, where that is known already.
+        """
         require(self.history.t > 0, "certificate", "be read after the first reward", self.history.t)
         reason = "stopped" if self.stopped else RUNNING if reason is None else reason
         if self.record is None:
-            return certify(self, self.task, reason, self.candidates, self.actions, version=self.version)
+            return certify(self, self.task, reason, self.candidates, self.actions, version=self.version, now=now)
         self.record.commit()
         written = self.record.remembered()
         digest = fingerprint(written)
-        return certify(self, self.task, reason, written.arms, self.actions, digest, self.version, quote=quoted)
+        return certify(self, self.task, reason, written.arms, self.actions, digest, self.version, quoted, now)
 
     def finish(self, reason: str) -> Certificate:
         """The certificate at the end, written down if there is a file, which is then read from its beginning."""
-        certificate = self.certificate(reason)
-        if self.snapshots is not None:
-            self.snapshots.take(last=True)
+        certificate = self.certificate(reason, None if self.snapshots is None else self.snapshots.take(last=True))
         if self.record is not None:
             self.record.finish(certificate.reason, certificate.to_dict())
             self.record.read_back()
@@ -265,7 +270,7 @@ class Session(Search):
             raise Refuted(f"certificate must be borne out to be resumed from, got one that is not: {error}") from error
 
     def _act(self, order: int, action: str) -> None:
-        """Remember what was done about a pull."""
+        """Remember the action taken about a pull."""
         if action in (AGAIN, IDLE):
             self._resting.add(order)
         else:
@@ -273,7 +278,7 @@ class Session(Search):
         self.actions.append((order, action))
 
     def _hand_out(self, pulls: list[Pull]) -> None:
-        """Put pulls on disk before anyone evaluates them: those that never come back are then known."""
+        """Write pulls to disk before anyone evaluates them, so that lost pulls are known."""
         if self.record is None or not pulls:
             return
         for pull in pulls:
@@ -292,7 +297,7 @@ class Session(Search):
             self.snapshots.take()
 
     def _speak(self) -> None:
-        """Say once that the file was lost, and where all of it is, to whoever drives the search by hand."""
+        """Raise once that the file was lost, and where the search is saved, unless someone watches."""
         loss = None if self.record is None else self.record.loss
         if loss is not None and loss is not self._said and not self.watched:
             self._said = loss

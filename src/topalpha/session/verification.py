@@ -29,8 +29,8 @@ def verify(
 
     Every ask must be what the algorithm asks for after the rewards before it; the claims, the bounds, the counts and
     the fingerprint of the whole record must come out the same, and so must the figures of its last snapshot. Anything
-    else raises :class:`Refuted`. What this cannot know is whether the recorded rewards are those that the evaluations
-    gave, nor what no pull bears out: the search's name, when it was begun, and why it ended where it ended early.
+    else raises :class:`Refuted`. It cannot check that the evaluations gave the recorded rewards,
+    nor what no pull bears out: the search's name, when it was begun, and why it ended early.
 
     Parameters
     ----------

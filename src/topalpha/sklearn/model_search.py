@@ -176,28 +176,22 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         if params and _routing():
             process_routing(self, "fit", **params)  # raises on metadata that was not requested
         pull = prepared(self, self._scorer(), X, y, params)
-        times: dict[tuple[int, int], Times] = {}
-
-        def seen(candidate: Any, reward: Any) -> float:
-            note: Times = reward.note
-            times[note.arm, note.number] = note
-            return 0.0
-
         session, calls = opened(self, draw, pull)
         with session:
             failure = None
             try:
-                result = finish(session, calls, running(self, seen))
+                result = finish(session, calls, running(self))
             except PullFailed as error:
                 failure = error
             if failure is not None:
                 cause = failure.__cause__ or failure
                 cause.add_note(f"This was split {failure.pull.number} of {session.candidates[failure.pull.arm]}.")
                 raise cause
-            self._keep(session, pull, result, times)
+            self._keep(session, pull, result)
+        times: list[Times] = list(session.notes.values())
         if exit_code(self.certificate_.reason):
             depart(self.certificate_.reason)
-        failed = sum(note.failed for note in times.values())
+        failed = sum(note.failed for note in times)
         if times and failed == len(times):
             raise ValueError(f"All the {failed} fits failed. It is very likely that the model is misconfigured.")
         if failed:
@@ -237,12 +231,12 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
         require(one, "scoring", "be one metric, as a name or a callable", self.scoring)
         return check_scoring(self.estimator, self.scoring)
 
-    def _keep(self, session: Session, pull: SplitScore, result: Result, times: dict[tuple[int, int], Times]) -> None:
+    def _keep(self, session: Session, pull: SplitScore, result: Result) -> None:
         rewards, seed = session.rewards, session.task.seed
         scored = [arm for arm, values in enumerate(rewards) if values]
         assert result.certificate is not None
         self.scores_ = [scores_without_noise(rewards[arm], pull.dither, seed, arm) for arm in scored]
-        self.cv_results_ = columns(session, scored, self.scores_, times)
+        self.cv_results_ = columns(session, scored, self.scores_)
         self.certificate_ = result.certificate
         self.scorer_, self.multimetric_ = pull.scorer, False
         self.n_candidates_, self.n_fits_ = len(scored), sum(map(len, self.scores_))

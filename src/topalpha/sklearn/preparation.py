@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pickle import PicklingError
@@ -20,7 +20,7 @@ from topalpha.algorithms import default_for
 from topalpha.ask_tell import Task
 from topalpha.execution import Calls
 from topalpha.families.units import Model, reward_model
-from topalpha.running import Running, begin, proceed
+from topalpha.running import Running, prepare, proceed, start
 from topalpha.session import Session
 from topalpha.sklearn.distributions import Grid, Sampler, by_value, in_words, parts, without_addresses
 from topalpha.sklearn.split_score import SplitScore
@@ -194,22 +194,19 @@ def opened(search: Any, draw: Grid | Sampler, pull: SplitScore) -> tuple[Session
         "about": law_in_words(search, draw, pull),
     }
     with _called_bounds():
-        task = Task(**target, pool=len(draw) if isinstance(draw, Grid) else 0)
+        task, calls = prepare(draw, pull, **target)
     shareable = not (pull.shared and task.design().traits.independent)
     require(shareable, "algorithm", "allow shared splits, as lucb++ does", search.algorithm)
     if search.storage is None:
-        session, calls = begin(draw, pull, **target)
-    else:
-        name = "search " + fingerprint(search, task, pull)
-        if holds(search.storage, name):
-            session, calls = proceed(search.storage, draw, pull, None, name, search.pickle, "process", 0.0)
-        else:
-            session, calls = begin(draw, pull, storage=search.storage, name=name, pickle=search.pickle, **target)
-    return session, calls
+        return start(task, calls), calls
+    name = "search " + fingerprint(search, task, pull)
+    if holds(search.storage, name):
+        return proceed(search.storage, draw, pull, name=name, allow_pickle=search.pickle)
+    return start(task, calls, search.storage, name, pickle=search.pickle), calls
 
 
-def running(search: Any, seen: Callable[[Any, Any], float]) -> Running:
-    """Options for running the search; ``seen`` receives every score."""
+def running(search: Any) -> Running:
+    """Options for running the search."""
     workers = None if search.n_jobs is None else joblib.effective_n_jobs(search.n_jobs)
     return Running(
         executor=search.executor,
@@ -217,6 +214,5 @@ def running(search: Any, seen: Callable[[Any, Any], float]) -> Running:
         pulls=search.max_fits,
         seconds=search.max_seconds,
         patience=search.patience,
-        cost_of=seen,
         progress="auto" if search.verbose else "none",
     )

@@ -15,17 +15,13 @@ from topalpha.sklearn.distributions import Settings
 from topalpha.sklearn.split_score import Times
 
 
-def columns(
-    session: Session,
-    arms: Sequence[int],
-    scores: Sequence[NDArray[Any]],
-    times: Mapping[tuple[int, int], Times],
-) -> dict[str, Any]:
+def columns(session: Session, arms: Sequence[int], scores: Sequence[NDArray[Any]]) -> dict[str, Any]:
     """All columns, a row per arm, for arms with these scores.
 
-    ``times`` are by arm and number of the pull; pulls of an earlier process have none.
+    Pulls of an earlier process have no times.
     """
     found: dict[str, Any] = {}
+    times: Mapping[tuple[int, int], Times] = session.notes
     for name in ("fit", "score"):
         by_arm = [
             np.array([getattr(times[arm, place], name) for place in range(len(values)) if (arm, place) in times])

@@ -1,6 +1,6 @@
 """How a search stands, now or at any moment of its past: what pictures and reports are made of."""
 
-from topalpha.standing.moments import Standing, standing, timeline
-from topalpha.standing.origin import Origin, Source, origin_of
+from topalpha.ask_tell import Standing
+from topalpha.standing.moments import Origin, Source, origin_of, standing, timeline
 
 __all__ = ["Origin", "Source", "Standing", "origin_of", "standing", "timeline"]

@@ -23,7 +23,7 @@ from topalpha.storage.commands import ACTIONS, CONTINUE, PAUSE, STOP, control
 from topalpha.storage.errors import RecordLost, StorageError
 from topalpha.storage.overview import Overview, candidates, listing, stamp
 from topalpha.storage.record import Record
-from topalpha.storage.recording import Failure, Recording, Row, holds, names, read
+from topalpha.storage.recording import Failure, Recording, Row, fingerprint, holds, names, read
 from topalpha.storage.store import Storage, post
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "StorageError",
     "candidates",
     "control",
+    "fingerprint",
     "holds",
     "listing",
     "names",

@@ -9,8 +9,7 @@ from contextlib import closing
 from typing import Any, TypeVar
 
 from topalpha.storage.errors import BROKEN, SOUND, StorageError, explained, refusal
-from topalpha.storage.outputs import draft_of
-from topalpha.storage.places import COMPANIONS, SMALLEST, address, is_database, look
+from topalpha.storage.outputs import COMPANIONS, SMALLEST, address, draft_of, is_database, look
 from topalpha.storage.schema import APPLICATION, CONTENTS, OLDEST_SQLITE, VERSION, contents, image
 from topalpha.validate import file_name
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import sqlite3
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -129,6 +132,37 @@ class Recording:
         if allow_pickle is None:
             return [raw if isinstance(raw, bytes) else decode(raw, False) for raw in self.arms]
         return [decode(raw, allow_pickle) for raw in self.arms]
+
+
+def fingerprint(recording: Recording) -> str:
+    """A digest of the whole record: the task, the candidates, every ask, wait, tell and failure.
+
+    Parameters
+    ----------
+    recording
+        The search.
+
+    Examples
+    --------
+    >>> fingerprint(Recording("one", {}, "running", None, "2024-01-01T00:00:00+00:00"))[:8]
+    '33473a80'
+    """
+    digest = hashlib.sha256()
+
+    def add(part: bytes) -> None:
+        digest.update(len(part).to_bytes(8, "big"))  # so that the boundaries of parts count
+        digest.update(part)
+
+    add(json.dumps(recording.config, sort_keys=True).encode())
+    for candidate in recording.arms:
+        add(candidate if isinstance(candidate, bytes) else candidate.encode())
+    for pairs in (recording.asks, recording.waits):
+        add(array("q", (number for pair in pairs for number in pair)).tobytes())
+    add(array("q", (order for order, _ in recording.tells)).tobytes())
+    add(array("d", (reward for _, reward in recording.tells)).tobytes())
+    for failure in recording.failures:
+        add(json.dumps(list(failure)).encode())
+    return digest.hexdigest()
 
 
 def read(path: str | os.PathLike[str], name: str | None = None, *, log: bool = True) -> Recording:

@@ -25,6 +25,8 @@ ALPHA = 0.05
 WIDTH = 8
 
 _WORDS = ("candidates", "evaluate", "examples")
+# Which arguments are about the file.
+_KEPT = ("storage", "name", "resume", "pickle", "durable", "interval")
 
 
 def target_alpha(alpha: float | None, pool: int) -> float:
@@ -129,24 +131,13 @@ def select(
     The search ended because the stopping rule was met. With probability at least 0.95, the chosen candidate's score
     on these 30 examples is within 0.1 of the best of the list of 4 candidates.
     """
-    how = Running.of(running)
-    task, calls = _asked(
-        candidates,
-        examples,
-        evaluate,
-        alpha=alpha,
-        epsilon=epsilon,
-        delta=delta,
-        algorithm=algorithm,
-        options=options,
-        seed=seed,
-        about=about,
-        on_error=on_error,
-        on_lost=on_lost,
-    )
+    given = locals()  # every argument by its name: the list is written once
+    how = Running.of(given.pop("running"))
+    kept = {name: given.pop(name) for name in _KEPT}
+    task, calls = _asked(**given)
     if calls.asynchronous:
         require(not _looping(), "evaluate", "be a plain function inside an event loop; await aselect there", evaluate)
-    with _session(task, calls, storage, name, resume, pickle, durable, interval) as session:
+    with _session(task, calls, **kept) as session:
         if calls.asynchronous:
             return asyncio.run(_awaited(session, calls, how))
         return selection_of(session, calls, finish(session, calls, how))
@@ -156,13 +147,6 @@ async def aselect(
     candidates: Draw,
     examples: Sequence[Any],
     evaluate: Callable[..., Any],
-    *,
-    storage: str | os.PathLike[str] | None = None,
-    name: str = "selection",
-    resume: bool = False,
-    pickle: bool = False,
-    durable: str = "process",
-    interval: float = 0.0,
     **settings: Any,
 ) -> Selection:
     """As :func:`select`, inside an event loop; ``width`` evaluations are awaited at once, 8 by default.
@@ -175,12 +159,8 @@ async def aselect(
         The test set: a list of anything.
     evaluate
         ``evaluate(candidate, example)`` returns whether the candidate passes; a coroutine function is awaited.
-    storage, name, pickle, durable, interval
-        A file that records the search; see :func:`topalpha.search`.
-    resume
-        Continue the choice of this name in the file, if there is one.
     **settings
-        All other arguments of :func:`select`: the target, the algorithm, the seed, and how it runs.
+        All other arguments of :func:`select`: the target, the algorithm, the seed, the file, and how it runs.
 
     Examples
     --------
@@ -192,9 +172,10 @@ async def aselect(
     >>> asyncio.run(aselect(["a", "b", "ab"], list("abbabab"), passes, epsilon=0.2)).candidate
     'ab'
     """
-    how = Running.of({key: settings.pop(key) for key in list(settings) if key in Running.__dataclass_fields__})
-    task, calls = _asked(candidates, examples, evaluate, **settings)
-    with _session(task, calls, storage, name, resume, pickle, durable, interval) as session:
+    how, asked = Running.parted(settings)
+    kept = {name: asked.pop(name) for name in _KEPT if name in asked}
+    task, calls = _asked(candidates, examples, evaluate, **asked)
+    with _session(task, calls, **kept) as session:
         return await _awaited(session, calls, how)
 
 
@@ -209,45 +190,25 @@ def _asked(
     evaluate: Callable[..., Any],
     *,
     alpha: float | None = None,
-    epsilon: float = 0.05,
-    delta: float = 0.05,
     algorithm: str | None = None,
-    options: Mapping[str, Any] | None = None,
-    seed: int = 0,
-    about: str = "",
-    on_error: str = "raise",
-    on_lost: str = "again",
+    **target: Any,
 ) -> tuple[Task, Calls]:
     """The target, and the functions that draw and evaluate."""
     require(not isinstance(examples, str | bytes), "examples", "be a list", examples)
     require(examples is not None, "examples", "be a list", examples)
     pool = 0 if callable(candidates) or not has_length(candidates) else len(candidates)
-    return prepare(
-        candidates,
-        evaluate,
-        items=examples,
-        words=_WORDS,
-        alpha=target_alpha(alpha, pool),
-        epsilon=epsilon,
-        delta=delta,
-        algorithm=chosen_algorithm(algorithm),
-        options={} if options is None else options,
-        seed=seed,
-        about=about,
-        on_error=on_error,
-        on_lost=on_lost,
-    )
+    target |= {"alpha": target_alpha(alpha, pool), "algorithm": chosen_algorithm(algorithm)}
+    return prepare(candidates, evaluate, items=examples, words=_WORDS, **target)
 
 
 def _session(
     task: Task,
     calls: Calls,
-    storage: str | os.PathLike[str] | None,
-    name: str,
-    resume: bool,
-    pickle: bool,
-    durable: str,
-    interval: float,
+    storage: str | os.PathLike[str] | None = None,
+    name: str = "selection",
+    resume: bool = False,
+    pickle: bool = False,
+    **opened: Any,
 ) -> Session:
     """A new session, or the one in the file; raise if its candidates, examples or target differ."""
     resume, pickle = flag("resume", resume), flag("pickle", pickle)
@@ -259,7 +220,7 @@ def _session(
     own = {"examples": digest("examples", calls.items or ()), "candidates": digest("candidates", listed)}
     if not (resume and holds(storage, name)):
         code = {"select": own}
-        return Session.start(task, storage, name, pickle=pickle, durable=durable, interval=interval, code=code)
+        return Session.start(task, storage, name, pickle=pickle, code=code, **opened)
     config = read(storage, name, log=False).config
     kept: Mapping[str, str] = (config.get("code") or {}).get("select", {})
     require(bool(kept), "name", "be a choice that select began", name)
@@ -269,7 +230,7 @@ def _session(
     require(not other, "the target", f"be the recorded one, with {was}", other)
     for part, value in own.items():
         require(kept[part] == value, part, "be the same as in the record", "different ones")
-    return Session.resume(storage, name, allow_pickle=pickle, durable=durable, interval=interval)
+    return Session.resume(storage, name, allow_pickle=pickle, **opened)
 
 
 def _looping() -> bool:

@@ -1,18 +1,14 @@
-// The page of the dashboard: hears what the server says, and shows it.
+// The page of the dashboard: hears what the server says, shows it, and lists the searches: links, so that the keyboard
+// and the back button work.
 
-import { plotly } from "./charts.js";
-import { showCertificate } from "./certificate.js";
+import { describeCurve, describeHistory, drawCurve, drawHistory, plotly, remember } from "./charts.js";
 import { connect, showControls, watchControls, withhold } from "./controls.js";
-import { describeCurve, drawCurve } from "./curve.js";
-import { figures, heading, title } from "./figures.js";
-import { describeHistory, drawHistory, remember } from "./history.js";
-import { mark, measure } from "./measures.js";
-import { announce, element, notice, say } from "./page.js";
-import { describe, drawRace, standings, watchRace } from "./race.js";
-import { chosen, listSearches } from "./searches.js";
-import { merged } from "./state.js";
+import { figures, heading, showCertificate, title } from "./figures.js";
+import { announce, element, made, mark, measure, notice, say } from "./page.js";
+import { describe, drawRace, ranked, watchRace } from "./race.js";
 import { Stream } from "./stream.js";
 import { followTable, watchTable } from "./table.js";
+import { count, mood, standing } from "./words.js";
 
 let listing = { file: "", missing: false, problem: null, controls: false, searches: [] };
 let state = null;
@@ -21,6 +17,16 @@ let current = null;
 let waiting = null;
 let wasLost = false;
 
+/** A new state out of the one before and a message: the first one says everything, later ones what changed. */
+function merged(before, message) {
+  const fresh = message.full || before === null || before.name !== message.name;
+  const rows = fresh ? [] : before.rows;
+  for (const row of message.rows ?? []) {
+    rows[row[0]] = row;
+  }
+  return { ...(fresh ? {} : before), ...message, rows };
+}
+
 /** A search is there to be shown, or not. */
 function reveal(isThere) {
   element("search").hidden = !isThere;
@@ -28,8 +34,8 @@ function reveal(isThere) {
 }
 
 /** Draw the charts. */
-function drawCharts(found) {
-  drawRace(library, state, found);
+function drawCharts(order) {
+  drawRace(library, state, order);
   drawHistory(library, state);
   drawCurve(library, state);
   mark("charts-drawn");
@@ -48,13 +54,13 @@ function show() {
   remember(state);
   describeHistory(state);
   describeCurve(state);
-  const found = standings(state);
-  describe(state, found);
+  const order = ranked(state);
+  describe(state, order);
   mark("first-state");
   if (library === null) {
     afterPaint(loadCharts);
   } else {
-    drawCharts(found);
+    drawCharts(order);
   }
 }
 
@@ -145,6 +151,48 @@ const stream = new Stream({
     withhold(true);
   },
 });
+
+/** The name in the address, if there is one. */
+function chosen() {
+  return new URLSearchParams(location.hash.slice(1)).get("name");
+}
+
+function address(name) {
+  return `#${new URLSearchParams({ name })}`;
+}
+
+/** Show the list; links stay the same elements, so that the focus stays where it is. */
+function listSearches(searches, current) {
+  const list = element("searches");
+  element("searches-empty").hidden = searches.length > 0;
+  searches.forEach((search, index) => {
+    let item = list.children[index];
+    if (item === undefined) {
+      item = made("li");
+      const link = made("a");
+      link.append(made("span", "", { class: "title" }), made("span", "", { class: "detail" }));
+      item.append(link);
+      list.append(item);
+    }
+    const link = item.firstChild;
+    link.href = address(search.name);
+    link.dataset.mood = mood(search);
+    if (search.name === current) {
+      link.setAttribute("aria-current", "true");
+    } else {
+      link.removeAttribute("aria-current");
+    }
+    const texts = [search.name, `${standing(search)} · ${count(search.pulls ?? 0)} evaluations`];
+    [...link.children].forEach((part, place) => {
+      if (part.textContent !== texts[place]) {
+        part.textContent = texts[place];
+      }
+    });
+  });
+  while (list.children.length > searches.length) {
+    list.lastChild.remove();
+  }
+}
 
 /** Follow the search in the address; without one stay with what is shown, else take the newest that runs. */
 function choose() {

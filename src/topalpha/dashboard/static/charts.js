@@ -1,6 +1,9 @@
-// The chart library: loaded after the text is on the screen, and dressed in the page's colours.
+// The charts: their library, which is loaded after the text is on the screen, and the two small ones, what is proved and
+// the gap since the page was opened. The race has a file of its own.
 
-import { mark } from "./measures.js";
+import { proven } from "./figures.js";
+import { element, mark, say } from "./page.js";
+import { duration, number, percent, top } from "./words.js";
 
 let loading = null;
 
@@ -61,4 +64,107 @@ export function draw(library, place, key, traces, form) {
     drawn.set(place, now);
     library.react(place, traces, form, SETTINGS);
   }
+}
+
+// Claims that are told in words.
+const TOLD = 3;
+
+/** What is proved: of a search that has ended its certificate says it. */
+function claims(state) {
+  const proved = state.certificate ? state.certificate.claims : state.claims;
+  return (proved ?? []).map((claim) => (Array.isArray(claim) ? claim : [claim.alpha, claim.epsilon]));
+}
+
+/** Say in words what the curve shows. */
+export function describeCurve(state) {
+  const proved = claims(state);
+  if (proved.length === 0) {
+    say("curve-summary", state.status === "running" ? "Nothing is proved yet." : "Nothing is proved.");
+    return;
+  }
+  const parts = proved.slice(0, TOLD).map(([alpha, epsilon]) => `within ${number(epsilon)} of the ` +
+    top(alpha, state.minimise));
+  const more = proved.length > TOLD ? ", and so on along the curve" : "";
+  const subject = state.certificate ? `Arm ${state.certificate.arm}` : proven(state);
+  say("curve-summary", `With probability at least ${percent(1 - state.delta)}, all at once: ${subject} is ` +
+    `${parts.join(", ")}${more}. The star is what is wanted; down and left is stronger.`);
+}
+
+/** Draw the curve. */
+export function drawCurve(library, state) {
+  const proved = claims(state);
+  const place = element("curve");
+  place.hidden = proved.length === 0;
+  if (proved.length === 0) {
+    return;
+  }
+  // What is proved about the top 5% holds for the top 6% as well: steps, and the last one goes on to everything.
+  const x = [...proved.map(([alpha]) => 100 * alpha), 100];
+  const y = [...proved.map(([, epsilon]) => epsilon), proved.at(-1)[1]];
+  draw(library, place, [state.name, proved], [
+    {
+      type: "scatter", mode: "lines", name: "proved", x, y,
+      line: { shape: "hv", color: colour("leader"), width: 3 },
+      hovertemplate: "within %{y:.4g} of the top %{x:.3g}%<extra></extra>",
+    },
+    {
+      type: "scatter", mode: "markers", name: "wanted", x: [100 * state.alpha], y: [state.epsilon],
+      marker: { symbol: "star", size: 14, color: colour("rival"), line: { color: colour("card"), width: 1 } },
+      hovertemplate: "wanted: within %{y:.4g} of the top %{x:.3g}%<extra></extra>",
+    },
+  ], layout(
+    `curve ${state.name}`,
+    { title: "top share of the pool, in %", type: "log", range: [Math.log10(80 * state.alpha), 2.02],
+      tickvals: [0.01, 0.1, 1, 2, 5, 10, 20, 50, 100] },
+    { title: "epsilon proved", rangemode: "tozero" },
+  ));
+}
+
+// Gaps since the page was opened, by search: the file holds the present alone. So many are kept.
+const KEPT = 600;
+const histories = new Map();
+
+/** Note the gap of this moment; when there are too many, every second one of the older half goes. */
+export function remember(state) {
+  const points = histories.get(state.name) ?? [];
+  histories.set(state.name, points);
+  const gap = state.status === "stopped" ? 0 : state.certificate ? null : state.gap;
+  const last = points.at(-1);
+  if (gap === null || gap === undefined || (last && last.pulls === state.pulls && last.gap === gap)) {
+    return;
+  }
+  points.push({ at: Date.now(), pulls: state.pulls, gap: Math.max(gap, 0) });
+  if (points.length > KEPT) {
+    histories.set(state.name, points.filter((_, index) => index >= KEPT / 2 || index % 2 === 0));
+  }
+}
+
+/** Say in words what the chart shows. */
+export function describeHistory(state) {
+  const points = histories.get(state.name) ?? [];
+  element("history-card").hidden = points.length < 2 && state.status !== "running";
+  if (points.length < 2) {
+    say("history-summary", points.length === 0 ? "No gap is known yet." : "No change so far.");
+    return;
+  }
+  const [first, last] = [points[0], points.at(-1)];
+  say("history-summary", `From ${number(first.gap)} to ${number(last.gap)} in ` +
+    `${duration((last.at - first.at) / 1000)}; at 0 the search stops.`);
+}
+
+/** Draw the gap against the evaluations. */
+export function drawHistory(library, state) {
+  const points = histories.get(state.name) ?? [];
+  const place = element("history");
+  place.hidden = points.length < 2;
+  if (points.length < 2) {
+    return;
+  }
+  draw(library, place, [state.name, points.length, points.at(-1)], [{
+    type: "scatter", mode: "lines", name: "gap",
+    x: points.map((point) => point.pulls),
+    y: points.map((point) => point.gap),
+    line: { color: colour("leader"), width: 3 },
+    hovertemplate: "gap %{y:.4g} after %{x:,} evaluations<extra></extra>",
+  }], layout(`history ${state.name}`, { title: "evaluations" }, { title: "gap", rangemode: "tozero" }));
 }

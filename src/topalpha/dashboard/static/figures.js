@@ -1,6 +1,6 @@
-// The heading and the big figures.
+// The heading, the big figures, and the certificate of a search that has ended.
 
-import { element, say } from "./page.js";
+import { element, made, say } from "./page.js";
 import { count, many, mood, number, percent, standing, time, top } from "./words.js";
 
 /** What is looked for, and how the search stands. */
@@ -77,7 +77,8 @@ export function figures(state) {
   say("pulls", count(state.pulls ?? 0));
   // How many contest the leader; the race of a search that has ended tells it of the arm that the certificate names.
   const open = state.bounded === false || state.certificate ? "" : `; ${many(state.unresolved ?? 0, "arm")} still in question`;
-  say("pulls-note", `Of ${many(state.arms ?? 0, "arm")}; ${count(state.in_flight ?? 0)} in flight${open}. ` +
+  const more = state.undrawn ? `, ${count(state.undrawn)} more to be drawn` : "";
+  say("pulls-note", `Of ${many(state.arms ?? 0, "arm")}${more}; ${count(state.in_flight ?? 0)} in flight${open}. ` +
     `Last change ${time(state.updated)}.`);
   const led = state.leader !== null && state.leader !== undefined;
   say("leader-title", state.certificate ? "Arm of the certificate" : "Leader");
@@ -85,4 +86,47 @@ export function figures(state) {
   const bounds = state.bounded === false ? "no bounds" :
     `bounds ${number(state.low, "none")} and ${number(state.high, "none")}`;
   say("leader-note", led ? `Average ${number(state.mean)}; ${bounds}.` : "No arm has been evaluated yet.");
+}
+
+function candidate(value) {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+const ACTIONS = { retry: "evaluated again", worst: "counted as the worst reward", raise: "ended the search" };
+
+/** Failed evaluations, in words; nothing if there were none. */
+function failures(certificate) {
+  const parts = Object.entries(certificate.failures ?? {}).filter(([, times]) => times > 0)
+    .map(([action, times]) => `${count(times)} ${ACTIONS[action] ?? action}`);
+  return parts.length === 0 ? "" : `Evaluations failed: ${parts.join(", ")}.`;
+}
+
+/** Show the certificate of this state, or none. */
+export function showCertificate(state) {
+  const certificate = state.certificate ?? null;
+  element("certificate").hidden = certificate === null;
+  if (certificate === null) {
+    return;
+  }
+  say("statement", certificate.statement);
+  const facts = [
+    ["Candidate", candidate(certificate.candidate)],
+    ["Spent", `${many(certificate.pulls, "evaluation")} of ${many(certificate.arms, "arm")}`],
+    ["Its average", `${number(certificate.mean)}; at worst its mean is ${number(certificate.at_worst)}`],
+    ["Others", `at best ${number(certificate.others_at_best)}`],
+    ["Bounds", certificate.bounds],
+    ["Proof", certificate.proof],
+  ];
+  element("certificate-facts").replaceChildren(...facts.map(([title, text]) => {
+    const pair = made("div");
+    pair.append(made("dt", title), made("dd", String(text)));
+    return pair;
+  }));
+  element("assumptions").replaceChildren(...certificate.assumptions.map((text) => made("li", text)));
+  const failed = failures(certificate);
+  say("failures", failed);
+  element("failures").hidden = failed === "";
+  const print = certificate.digest ? ` Fingerprint of all that was recorded: ${certificate.digest}.` : "";
+  say("origin", `topalpha ${certificate.version}, seed ${certificate.seed}.${print} ` +
+    "“topalpha verify” computes this again from the file.");
 }

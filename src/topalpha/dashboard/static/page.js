@@ -1,4 +1,7 @@
-// The elements of the page. Whatever was stored by a search enters it as text, never as markup.
+// The elements of the page, and how long they take. Whatever was stored by a search enters it as text, never as markup.
+
+// Notes of how long an update took that are kept, where the browser's own tools and the tests can see them.
+const KEPT = 100;
 
 /** The element with this id. */
 export function element(id) {
@@ -42,4 +45,20 @@ export function allow(button, allowed) {
 /** Whether a button may be pressed. */
 export function allowed(button) {
   return button.getAttribute("aria-disabled") !== "true";
+}
+
+/** A moment of loading, noted once. */
+export function mark(name) {
+  if (performance.getEntriesByName(`topalpha-${name}`, "mark").length === 0) {
+    performance.mark(`topalpha-${name}`);
+  }
+}
+
+/** Note that something took from ``start`` (of ``performance.now()``) until now; old notes are dropped. */
+export function measure(name, start) {
+  const title = `topalpha-${name}`;
+  if (performance.getEntriesByName(title, "measure").length >= KEPT) {
+    performance.clearMeasures(title);
+  }
+  performance.measure(title, { start, end: performance.now() });
 }

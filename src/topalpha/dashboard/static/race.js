@@ -2,8 +2,10 @@
 
 import { colour, draw, layout } from "./charts.js";
 import { element, say } from "./page.js";
-import { ARM, LOWER, MEAN, PULLS, UPPER, contests, isBounded, isOver, ranked } from "./state.js";
 import { count, many, number } from "./words.js";
+
+// Places in a row of an arm; the last says whether it contests the leader, which the server knows.
+const [ARM, PULLS, MEAN, LOWER, UPPER, , CONTESTS] = [0, 1, 2, 3, 4, 5, 6];
 
 // So many arms are drawn unless all are asked for, and so many get a marker of their own: markers cost most.
 const FEW = 300;
@@ -11,22 +13,33 @@ const MARKED = 120;
 
 let wantsAll = false;
 
-/** Sort out who leads, and whose bounds are over the line. */
-export function standings(state) {
-  const order = ranked(state);
-  const over = order.filter((row) => isOver(state, row)).length;
-  return { order, over, leader: order.find((row) => row[ARM] === state.leader) ?? null };
+/** The arms with a mean, best first; of equals the one that was evaluated more often, then the older one. */
+export function ranked(state) {
+  const sign = state.minimise ? 1 : -1;
+  const seen = state.rows.filter((row) => row && row[MEAN] !== null);
+  return seen.sort((a, b) => sign * (a[MEAN] - b[MEAN]) || b[PULLS] - a[PULLS] || a[ARM] - b[ARM]);
 }
 
-/** The line in words, and who is over it. */
-function aboutLine(state, over) {
+/** Whether the algorithm has bounds that can be compared. */
+function isBounded(state) {
+  return state.bounded !== false;
+}
+
+function leaderOf(state, order) {
+  return order.find((row) => row[ARM] === state.leader) ?? null;
+}
+
+/** The line in words, and how many are over it. */
+function aboutLine(state) {
+  const { over, selection } = state;
   const [own, end, side] = state.minimise ? ["upper", "lower bound", "below"] : ["lower", "upper bound", "above"];
   if (state.line === null) {
     return ` The leader has no finite ${own} bound yet, so that every other arm may still beat it.`;
   }
   const who = over > 1 ? `the ${end}s of ${count(over)} other arms are ${side} it` :
     `${over === 1 ? "1 other" : "no other"} arm's ${end} is ${side} it`;
-  const line = ` The dashed line is its ${own} bound ${state.minimise ? "minus" : "plus"} epsilon, ` +
+  const whose = selection.length > 1 ? `the ${state.minimise ? "highest" : "lowest"} of their ${own} bounds` : `its ${own} bound`;
+  const line = ` The dashed line is ${whose} ${state.minimise ? "minus" : "plus"} epsilon, ` +
     `${number(state.line)}: ${who}.`;
   if (!state.joint) {
     return line;
@@ -48,8 +61,15 @@ function legend(state) {
   element("legend-line").hidden = !isBounded(state) || state.line === null;
 }
 
+/** Those that are chosen beside the leader, where several are looked for. */
+function several(state) {
+  const others = state.selection.filter((arm) => arm !== state.leader);
+  return others.length === 0 ? "" : ` Chosen with it: ${others.map((arm) => `arm ${arm}`).join(", ")}.`;
+}
+
 /** Say in words what the chart shows. */
-export function describe(state, { order, over, leader }) {
+export function describe(state, order) {
+  const leader = leaderOf(state, order);
   legend(state);
   if (leader === null) {
     say("race-summary", "No arm has been evaluated yet.");
@@ -63,7 +83,7 @@ export function describe(state, { order, over, leader }) {
       "beat another cannot be told.";
   const verb = state.certificate ? "is named by the certificate, with" : "leads with";
   say("race-summary", `${what} Arm ${state.leader} ${verb} an average of ${number(leader[MEAN])}.` +
-    (isBounded(state) ? aboutLine(state, over) : ""));
+    several(state) + (isBounded(state) ? aboutLine(state) : ""));
 }
 
 /** Which arms are drawn. */
@@ -135,7 +155,8 @@ function extremes(rows, line) {
 }
 
 /** Draw the race. */
-export function drawRace(library, state, { order, leader }) {
+export function drawRace(library, state, order) {
+  const leader = leaderOf(state, order);
   const place = element("race");
   place.hidden = leader === null;
   const rows = shown(order, leader);
@@ -148,9 +169,10 @@ export function drawRace(library, state, { order, leader }) {
   const room = (place.clientWidth - 80) / rows.length;
   const few = rows.length <= MARKED && room > 5;
   const step = Math.max(1, Math.floor(1 / room));
-  const rivals = rows.filter((row) => contests(state, row));
-  const beaten = rows.filter((row) => row[ARM] !== state.leader && !contests(state, row));
-  const first = places.has(leader[ARM]) ? [leader] : [];
+  const chosen = new Set([state.leader, ...state.selection]);
+  const first = rows.filter((row) => chosen.has(row[ARM]));
+  const rivals = rows.filter((row) => row[CONTESTS]);
+  const beaten = rows.filter((row) => !row[CONTESTS] && !chosen.has(row[ARM]));
   const wide = step > 1 ? 1.2 * step * room : Math.min(Math.max(room / 3, 0.5), 2);
   const margin = Math.max(0.8, 0.012 * rows.length);
   const barred = isBounded(state) ? (some) => some : () => [];

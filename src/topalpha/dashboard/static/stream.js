@@ -18,7 +18,7 @@ export class Stream {
     this.silence = null;
     this.wait = SHORTEST;
     globalThis.addEventListener("online", () => this.hurry());
-    // A browser holds six connections to a server for all its tabs together: those that nobody sees give theirs back.
+    // A browser holds six connections to a server for all its tabs together: hidden tabs give theirs back.
     document.addEventListener("visibilitychange", () => this.open());
   }
 

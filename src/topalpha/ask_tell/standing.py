@@ -1,0 +1,425 @@
+"""How a search stands: the one answer that the progress line, files, pages, pictures and certificates give.
+
+It is computed here and nowhere else. A snapshot keeps it, in figures of the arms and of the whole search;
+:func:`contest_of` reads from these who contests whom.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topalpha.ask_tell.search import Search
+from topalpha.rules.protocol import SUM, Certifier, Claim
+from topalpha.storage import Row
+from topalpha.validate import require
+
+if TYPE_CHECKING:
+    from topalpha.certificate import Certificate
+    from topalpha.storage import Recording
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """A search at one moment, in the caller's units.
+
+    ``arm``, ``pulls``, ``mean``, ``lower``, ``upper`` and ``pending`` are columns, one entry for each arm that is told
+    about: its number, its rewards, their mean (NaN without any), its bounds and its pulls in flight. Bounds are those
+    that the algorithm compares, each at a level of its own, and may be infinite.
+
+    Attributes
+    ----------
+    name
+        Of the search in its file; None where there is none.
+    status
+        ``running``, ``stopped``, or why it ended early.
+    algorithm, family
+        Names of both; the family as the caller gave it.
+    alpha, epsilon, delta, minimise
+        The target, and whether small rewards are good.
+    bounded
+        Whether the algorithm has bounds at any time; without, ``lower`` and ``upper`` are the range of all means.
+    total, in_flight, drawn, wanted
+        Rewards that count, pulls asked for and not among them, arms drawn, and arms that must be.
+    leader
+        The arm that the search returns: the algorithm's choice now, or the certificate's once the search has ended.
+        None before the first reward.
+    selection
+        All arms that it returns: the leader, or several where several are looked for.
+    line
+        The level that every other arm's bound must fall under: the leader's lower bound plus epsilon, and of several
+        leaders the lowest one. For costs, the level that it must rise above: the leader's upper bound minus epsilon.
+        None without bounds or leader.
+    reach
+        The best that the mean of any arm outside the selection may be, by its bound; the best mean that there can be
+        while arms are still to be drawn.
+    above
+        Arms outside the selection whose bound is beyond the line.
+    challengers
+        The same while the search has not stopped, and then none: a stopping rule that joins the evidence of many arms
+        may be met before the last bound falls.
+    claims, about
+        Pairs of alpha and epsilon that are proved, all at once, and about which arm: the one with the largest lower
+        bound while the search runs, which need not lead.
+    others_at_best
+        As ``reach``, of all arms that the claims are not about.
+    gap, left
+        By how much the epsilon that is proved exceeds the one wanted, and about how many more pulls it will take, if
+        the means are what they look like; None where that is not known.
+    certificate
+        What the search ended with; None before, or where none was made.
+
+    Examples
+    --------
+    >>> from topalpha import search
+    >>> from topalpha.standing import standing
+    >>> found = search(lambda rng: rng.random(), lambda p, rng: float(rng.random() < p), alpha=0.2, epsilon=0.2,
+    ...                algorithm="cc-lucb", progress="none")
+    >>> now = standing(found)
+    >>> now.leader == found.arm, now.total == found.pulls, now.challengers
+    (True, True, ())
+    >>> now.line == now.row(now.leader).lower + 0.2, now.others_at_best <= now.line
+    (True, True)
+    """
+
+    name: str | None
+    status: str
+    algorithm: str
+    family: str
+    alpha: float
+    epsilon: float
+    delta: float
+    minimise: bool
+    bounded: bool
+    total: int
+    in_flight: int
+    drawn: int
+    wanted: int
+    leader: int | None
+    line: float | None
+    others_at_best: float
+    above: tuple[int, ...] = field(repr=False)
+    arm: NDArray[np.int64] = field(repr=False)
+    pulls: NDArray[np.int64] = field(repr=False)
+    mean: NDArray[np.float64] = field(repr=False)
+    lower: NDArray[np.float64] = field(repr=False)
+    upper: NDArray[np.float64] = field(repr=False)
+    pending: NDArray[np.int64] = field(repr=False)
+    claims: tuple[Claim, ...] = ()
+    about: int | None = None
+    certificate: Certificate | None = field(default=None, repr=False)
+    selection: tuple[int, ...] = ()
+    # Those that were pickled before these were known have none.
+    reach: float = field(default=math.nan, repr=False)
+    gap: float | None = field(default=None, repr=False)
+    left: int | None = field(default=None, repr=False)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the stopping rule was met."""
+        return self.status == "stopped"
+
+    @property
+    def challengers(self) -> tuple[int, ...]:
+        """Arms whose bound still contests the leader."""
+        return () if self.stopped else self.above
+
+    @property
+    def rows(self) -> list[Row]:
+        """The columns as rows, one for each arm; the mean is None without rewards."""
+        means = [None if math.isnan(mean) else mean for mean in self.mean.tolist()]
+        columns = (self.lower.tolist(), self.upper.tolist(), self.pending.tolist())
+        return list(map(Row, self.arm.tolist(), self.pulls.tolist(), means, *columns))
+
+    def row(self, arm: int) -> Row:
+        """The figures of one arm."""
+        place = int(np.searchsorted(self.arm, arm))
+        known = place < len(self.arm) and self.arm[place] == arm
+        require(bool(known), "arm", "be one that the standing tells about", arm)
+        mean = float(self.mean[place])
+        ends = (float(self.lower[place]), float(self.upper[place]), int(self.pending[place]))
+        return Row(arm, int(self.pulls[place]), None if math.isnan(mean) else mean, *ends)
+
+
+def stand(
+    search: Search,
+    *,
+    name: str | None = None,
+    status: str | None = None,
+    family: str | None = None,
+    certificate: Certificate | None = None,
+    kept: set[int] | None = None,
+    proved: bool = True,
+) -> Standing:
+    """How this search stands.
+
+    Parameters
+    ----------
+    search
+        Which.
+    name, status, family, certificate
+        What a file or a result knows beside the pulls: a search that has ended returns the certificate's arms.
+    kept
+        Which arms to tell about, beside the leader; all unless given. Counts are of all arms all the same.
+    proved
+        Whether to find out what is proved, which may take a while.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
+    >>> search.tell_many([(pull, float(pull.arm == 1)) for pull in search.ask_many(10)])
+    >>> now = stand(search)
+    >>> now.leader, now.challengers, now.gap > 0.0, now.left > 1
+    (1, (0, 2, 3, 4, 5, 6, 7, 8, 9), True, True)
+    """
+    history, algorithm, model = search.history, search.algorithm, search.model
+    arm, bounded, minimise = np.arange(history.arms), isinstance(algorithm, Certifier), model.minimise
+    lowers, uppers = np.array(list(map(search.lower, arm.tolist()))), np.array(list(map(search.upper, arm.tolist())))
+    ends = model.offset + model.factor * lowers, model.offset + model.factor * uppers
+    lower, upper = reversed(ends) if minimise else ends
+    pulls = np.array(history.pulls[: history.arms], dtype=np.int64)
+    totals = np.array(history.stats[SUM][: history.arms])
+    mean = model.offset + model.factor * np.divide(totals, pulls, np.full(len(arm), math.nan), where=pulls > 0)
+    leader, selection, named = (None, (), None) if history.t == 0 else _named(search, lowers, certificate)
+    epsilon = algorithm.epsilon * abs(model.factor)
+    around = contest(arm, lower, upper, selection if bounded else (), epsilon, minimise)
+    highest, lowest = model.to_user(algorithm.family.highest), model.to_user(algorithm.family.lowest)
+    missing = history.t == 0 or history.arms < algorithm.arms
+
+    def best(bound: float | None) -> float:
+        return highest if missing else lowest if bound is None else bound
+
+    spoken_of = selection if search.stopped or named is None else (named,)
+    about = named if proved or certificate is not None else None
+    claims, gap, left = _proved(search, about, uppers) if certificate is None else (certificate.claims, None, None)
+    told = np.ones(len(arm), dtype=bool) if kept is None else np.isin(arm, [*kept, -1 if leader is None else leader])
+    return Standing(
+        name=name,
+        status=status or ("stopped" if search.stopped else "running"),
+        algorithm=search.traits.name,
+        family=model.text if family is None else family,
+        alpha=algorithm.alpha,
+        epsilon=epsilon,
+        delta=algorithm.delta,
+        minimise=minimise,
+        bounded=bounded,
+        total=history.t,
+        in_flight=history.in_flight,
+        drawn=history.arms,
+        wanted=algorithm.arms,
+        leader=leader,
+        line=around.line,
+        others_at_best=best(_best_outside(arm, lower, upper, spoken_of, minimise)),
+        above=around.above,
+        arm=arm[told],
+        pulls=pulls[told],
+        mean=mean[told],
+        lower=lower[told],
+        upper=upper[told],
+        pending=np.array(history.pending[: history.arms], dtype=np.int64)[told],
+        claims=claims,
+        about=about,
+        certificate=certificate,
+        selection=selection,
+        reach=best(around.reach),
+        gap=gap,
+        left=left,
+    )
+
+
+def _named(
+    search: Search, lowers: Numbers, certificate: Certificate | None
+) -> tuple[int | None, tuple[int, ...], int | None]:
+    """The arm that the search returns, all arms that it returns, and the arm that its claims are about."""
+    best, selection = search.best, tuple(search.selection)
+    if certificate is None:
+        return best, selection, best if search.stopped else _strongest(best, lowers)
+    if certificate.reason == "running":
+        return best, selection, certificate.arm
+    return certificate.arm, certificate.selection, certificate.arm
+
+
+def _proved(search: Search, about: int | None, uppers: Numbers) -> tuple[tuple[Claim, ...], float | None, int | None]:
+    """What is proved about an arm, and how far that is from what is wanted: in epsilon, and in pulls."""
+    gap, left = (0.0, 0) if search.stopped else (None, None)
+    if about is None:
+        return (), gap, left
+    history, algorithm, factor = search.history, search.algorithm, abs(search.model.factor)
+    pulls = np.array(history.pulls[: history.arms])
+    if search.stopped or np.count_nonzero(pulls) != algorithm.arms:
+        return tuple(proved_claims(search, about)), gap, left
+    # Finding the claims takes longest: it is done once.
+    found = search.claims(about)
+    reached = found[0].epsilon / factor if found and found[0].alpha == algorithm.alpha else math.inf
+    close = uppers > history.stats[SUM][about] / pulls[about] + 0.5 * algorithm.epsilon
+    close[about] = True
+    left = remaining(pulls[close & (pulls > 0)].tolist(), reached / algorithm.epsilon, algorithm.family.capacity)
+    gap = None if math.isinf(reached) else (reached - algorithm.epsilon) * factor
+    return tuple(proved_claims(search, about, found)), gap, left
+
+
+class Contest(NamedTuple):
+    """Line, arms above it and reach, as in :class:`Standing`; None without anyone chosen, or without others.
+
+    Examples
+    --------
+    >>> contest(np.arange(2), np.array([0.25, 0.0]), np.array([0.75, 0.5]), [0], 0.125, minimise=False)
+    Contest(line=0.375, above=(1,), reach=0.5)
+    """
+
+    line: float | None
+    above: tuple[int, ...]
+    reach: float | None
+
+
+def contest(
+    arm: NDArray[np.int64], lower: Numbers, upper: Numbers, selection: Sequence[int], epsilon: float, minimise: bool
+) -> Contest:
+    """Who contests the arms of this selection, by the bounds of all arms.
+
+    Examples
+    --------
+    >>> contest(np.arange(2), np.array([0.25, 0.0]), np.array([0.75, 0.5]), [1], 0.125, minimise=True)
+    Contest(line=0.375, above=(0,), reach=0.25)
+    """
+    chosen = np.isin(arm, selection)
+    if not chosen.any():
+        return Contest(None, (), None)
+    line = float(upper[chosen].max() - epsilon if minimise else lower[chosen].min() + epsilon)
+    beyond = lower < line if minimise else upper > line
+    reach = _best_outside(arm, lower, upper, selection, minimise)
+    return Contest(line, tuple(arm[beyond & ~chosen].tolist()), reach)
+
+
+def contest_of(recording: Recording) -> tuple[list[int], Contest]:
+    """Whom a recorded search returns, and who contests these arms, by the figures that its last snapshot keeps.
+
+    Nothing is computed again but this: quick, and good for files of all versions.
+
+    Examples
+    --------
+    >>> from topalpha.storage import Recording
+    >>> rows = [Row(0, 9, 0.5, 0.25, 0.75, 0), Row(1, 9, 0.25, 0.0, 0.5, 0)]
+    >>> task, progress = {"epsilon": 0.125}, {"leader": 0}
+    >>> contest_of(Recording("one", {"task": task}, "running", None, "now", snapshot=rows, progress=progress))
+    ([0], Contest(line=0.375, above=(1,), reach=0.5))
+    """
+    task, progress, rows = recording.config.get("task") or {}, recording.progress or {}, recording.snapshot
+    arms = [row.arm for row in rows]
+    # Once it has ended, a search returns what its certificate names.
+    selection = _stated(recording.certificate, "arm", arms) or _stated(progress, "leader", arms)
+    # Files of older versions do not say whether there are bounds, and most algorithms have some.
+    bounded = progress.get("bounded") is not False and "epsilon" in task
+    lower, upper = np.array([row.lower for row in rows]), np.array([row.upper for row in rows])
+    epsilon, minimise = float(task.get("epsilon", 0.0)), bool(task.get("minimise"))
+    return selection, contest(np.array(arms, dtype=np.int64), lower, upper, selection * bounded, epsilon, minimise)
+
+
+def _stated(said: Any, one: str, arms: list[int]) -> list[int]:
+    """The selection that a file states, or the one arm; nothing where it is not of these arms."""
+    found = (said.get("selection") or [said.get(one)]) if isinstance(said, dict) else []
+    return found if isinstance(found, list) and all(arm in arms for arm in found) else []
+
+
+def _best_outside(
+    arm: NDArray[np.int64], lower: Numbers, upper: Numbers, chosen: Sequence[int], minimise: bool
+) -> float | None:
+    """The best bound of any arm but these; None if there is no other."""
+    others = ~np.isin(arm, chosen)
+    if not others.any():
+        return None
+    return float(lower[others].min() if minimise else upper[others].max())
+
+
+def figures_of(search: Search, arm: int) -> Row:
+    """What is known about an arm now, in the caller's units.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
+    >>> search.tell_many([(pull, float(pull.arm == 1)) for pull in search.ask_many(10)])
+    >>> row = figures_of(search, 1)
+    >>> row.pulls, row.mean, row.upper
+    (1, 1.0, 1.0)
+    """
+    history, model = search.history, search.model
+    pulls = history.pulls[arm]
+    mean = model.to_user(history.stats[SUM][arm] / pulls) if pulls else None
+    low, high = sorted((model.to_user(search.lower(arm)), model.to_user(search.upper(arm))))
+    return Row(arm, pulls, mean, low, high, history.pending[arm])
+
+
+def strongest(search: Search) -> int:
+    """The arm with the largest lower bound, about which most is proved; of equals, the recommended one.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
+    >>> search.tell_many([(pull, float(pull.arm == 1)) for pull in search.ask_many(10)])
+    >>> strongest(search)
+    1
+    """
+    return _strongest(search.best, np.array(list(map(search.lower, range(search.history.arms)))))
+
+
+def _strongest(best: int, lowers: Numbers) -> int:
+    # Arms without a reward have the lowest bound that there is, and so are never better.
+    largest = int(lowers.argmax())
+    return largest if lowers[largest] > lowers[best] else best
+
+
+def proved_claims(search: Search, arm: int, claims: list[Claim] | None = None) -> list[Claim]:
+    """What is proved about the arm and says something: an epsilon as wide as the range of means says nothing.
+
+    ``claims`` are what :meth:`Search.claims` says of the arm, if that was asked for before.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
+    >>> search.tell_many([(pull, float(pull.arm == 1)) for pull in search.ask_many(10)])
+    >>> [round(claim.epsilon, 2) for claim in proved_claims(search, 1)][:1]
+    [0.65]
+    """
+    algorithm, model = search.algorithm, search.model
+    if not algorithm.traits.covered or search.refutation:
+        return []
+    width = (algorithm.family.highest - algorithm.family.lowest) * abs(model.factor)
+    found = search.claims(arm) if claims is None else claims
+    curve = [claim for claim in found if claim.epsilon < width]
+    if not search.stopped:
+        return curve
+    asked = Claim(algorithm.alpha, algorithm.epsilon * abs(model.factor))
+    return [asked, *(claim for claim in curve if claim.alpha > asked.alpha and claim.epsilon < asked.epsilon)]
+
+
+def remaining(pulls: Sequence[int], ratio: float, most: float = math.inf) -> int | None:
+    """About how many pulls are left, when these pulls of the arms in question prove ``ratio`` times epsilon.
+
+    What is proved narrows with the square root of the pulls N of each; on a finite test set, of which an arm sees
+    ``most`` items at the most, with that of 1/N - 1/most.
+
+    Examples
+    --------
+    >>> remaining([60, 40], 2.0), remaining([60, 40], 0.9), remaining([60, 40], math.inf)
+    (300, 0, None)
+    >>> remaining([60, 40], 2.0, 68), remaining([68], 2.0, 68)
+    (24, 0)
+    """
+    if math.isinf(ratio):
+        return None
+    total = 0.0
+    for one in pulls:
+        narrow = 1.0 / most + (1.0 / one - 1.0 / most) / max(ratio, 1.0) ** 2
+        total += 1.0 / narrow - one
+    return round(total)
