@@ -13,7 +13,7 @@ from tests.support.feeding import observed
 from tests.support.folders import DATA
 from tests.support.marks import quick
 from topalpha.algorithms import design
-from topalpha.confidence.tilt_bounds import log_mixture, tilt_bound
+from topalpha.confidence.tilt import log_mixture, tilt_bound
 from topalpha.families import Bernoulli
 from topalpha.rules.columns import LOWER, UPPER
 from topalpha.rules.protocol import History

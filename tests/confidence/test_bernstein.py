@@ -13,7 +13,7 @@ from scipy import special
 from tests.support.feeding import blank, crossings, feed, too_many
 from topalpha.confidence import bounds_for, evidence_for
 from topalpha.confidence.bernstein import bet_grid
-from topalpha.confidence.tilt_bounds import tilt_bound, tilt_grid
+from topalpha.confidence.tilt import tilt_bound, tilt_grid
 from topalpha.families import (
     Bernoulli,
     LowVariance,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.support.feeding import blank, feed
 from topalpha.confidence import evidence_for
-from topalpha.confidence.tilt_bounds import tilt_bound, tilt_grid
+from topalpha.confidence.tilt import tilt_bound, tilt_grid
 from topalpha.families import (
     Exponential,
     Gamma,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from topalpha.confidence.tilt_bounds import NEGLIGIBLE
+from topalpha.confidence.tilt import NEGLIGIBLE
 
 # Relative error of a table entry, times the number of entries in a term: evidence is reduced by this much.
 _ROUNDING = 2e-15

@@ -1,14 +1,172 @@
-"""Bounds from one-sided tilt mixtures: the tightest for rewards of a one-parameter family (docs/proofs.md, C)."""
+"""Time-uniform bounds from tilt mixtures: one formula for every family (docs/proofs.md, C).
+
+A mixture of likelihood ratios, each of an alternative tilted down (M-) or up (M+) from the tested mean, is a
+non-negative martingale of mean 1 under that mean. By Ville's inequality it ever reaches 1/level with probability at
+most ``level``. M- increases with the mean, so the means it does not reject form a half-line: an upper bound; M+ gives
+the lower bound. A grid is three lists: tilts (negative in M-), their growths exp(tilt) - 1, and log-weights.
+"""
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence
+import math
+from collections.abc import MutableSequence, Sequence
 from typing import Any, NamedTuple
 
-from topalpha.confidence.tilt_bounds import log_mixture, tilt_bound, tilt_grid
 from topalpha.families.protocols import RewardFamily
 from topalpha.rules.columns import LOWER, UPPER
 from topalpha.rules.protocol import SUM, History
+
+#: Terms this many nats below the largest are left out of a sum: 1e-10 of it. Too little evidence is on the safe side.
+NEGLIGIBLE = 23.0
+# exp of more would overflow; a smaller tilt is just as valid.
+_LARGEST_TILT = 700.0
+# A mean beyond which an upper bound counts as infinite.
+_FAR = 1e300
+
+
+class TiltGrid(NamedTuple):
+    """Tilts of one sign, with the values that the inner loop needs."""
+
+    tilts: list[float]
+    growths: list[float]
+    log_weights: list[float]
+
+
+def tilt_grid(family: RewardFamily, epsilon: float, sign: int, size: int = 8, anchor: float = 0.1) -> TiltGrid:
+    """The tilts for target ``epsilon``: weight ``anchor`` on epsilon/(2v), the rest evenly on ``size`` larger tilts.
+
+    The first tilt makes the bound's width fall below epsilon/2 eventually, so that a run with tied means stops; the
+    others go up geometrically from twice that tilt to the family's largest.
+
+    Examples
+    --------
+    >>> from topalpha.families.bernoulli import Bernoulli
+    >>> grid = tilt_grid(Bernoulli(), 0.05, -1)
+    >>> len(grid.tilts), grid.tilts[0], round(grid.tilts[-1], 12)
+    (9, -0.1, -4.0)
+    """
+    smallest = family.smallest_tilt(epsilon)
+    first = 2.0 * smallest
+    largest = max(family.largest_tilt(), 2.0 * first)
+    ratio = (largest / first) ** (1.0 / (size - 1))
+    sizes = [smallest, *(first * ratio**index for index in range(size))]
+    weights = [anchor, *([(1.0 - anchor) / size] * size)]
+    tilts = [sign * min(tilt, _LARGEST_TILT) for tilt in sizes]
+    return TiltGrid(tilts, [math.expm1(tilt) for tilt in tilts], [math.log(weight) for weight in weights])
+
+
+def log_mixture(
+    family: RewardFamily,
+    mean: float,
+    total: float,
+    pulls: int,
+    tilts: Sequence[float],
+    growths: Sequence[float],
+    log_weights: Sequence[float],
+) -> tuple[float, float]:
+    """ln M(mean) after ``pulls`` rewards of sum ``total``, and its derivative in the mean.
+
+    M- with negative tilts, M+ with positive ones; tilts must be in order of size.
+
+    Examples
+    --------
+    >>> from topalpha.families.bernoulli import Bernoulli
+    >>> value, slope = log_mixture(Bernoulli(), 0.5, 0.0, 0, *tilt_grid(Bernoulli(), 0.05, -1))
+    >>> abs(value) < 1e-15, slope == 0.0
+    (True, True)
+    """
+    largest = -math.inf
+    scaled = 0.0
+    scaled_slope = 0.0
+    for index in range(len(tilts)):
+        term = log_weights[index] + family.tilted(mean, total, pulls, tilts[index], growths[index])
+        if term < largest - NEGLIGIBLE:
+            break  # the log-likelihood is concave in the tilt: from here on terms only get smaller
+        slope = family.tilted_slope(mean, total, pulls, tilts[index], growths[index])
+        if term > largest:
+            shrink = math.exp(largest - term)
+            scaled = scaled * shrink + 1.0
+            scaled_slope = scaled_slope * shrink + slope
+            largest = term
+        else:
+            share = math.exp(term - largest)
+            scaled += share
+            scaled_slope += share * slope
+    if -math.inf < largest < math.inf:
+        return largest + math.log(scaled), scaled_slope / scaled
+    return largest, 0.0
+
+
+def tilt_bound(
+    family: RewardFamily,
+    total: float,
+    pulls: int,
+    threshold: float,
+    tilts: Sequence[float],
+    growths: Sequence[float],
+    log_weights: Sequence[float],
+    start: float,
+) -> float:
+    """The point where ln M reaches ``threshold``, if it is on the data's side of ``start``; else ``start``.
+
+    With negative tilts this is the upper bound sup{mean : ln M- < threshold}, with positive ones the lower bound
+    inf{mean : ln M+ < threshold}; never inside it, and within 1e-9 of it. ``start`` is the arm's running bound (or the
+    end of the family's range of means): one evaluation there shows whether it moves.
+
+    Examples
+    --------
+    >>> from topalpha.families.bernoulli import Bernoulli
+    >>> down, up = tilt_grid(Bernoulli(), 0.05, -1), tilt_grid(Bernoulli(), 0.05, 1)
+    >>> round(tilt_bound(Bernoulli(), 90.0, 100, 1.6, *down, 1.0), 6)
+    0.955938
+    >>> round(tilt_bound(Bernoulli(), 90.0, 100, 1.6, *up, 0.0), 6)
+    0.817819
+    """
+    inner = total / pulls  # no likelihood ratio against the empirical mean exceeds 1, so ln M <= 0 there
+    outer = start
+    if abs(start) == math.inf:
+        outer = _finite_start(family, total, pulls, threshold, tilts, growths, log_weights)
+        if abs(outer) == math.inf:
+            return start
+    value, slope = log_mixture(family, outer, total, pulls, tilts, growths, log_weights)
+    if value < threshold:
+        return start
+    for _ in range(200):
+        tolerance = 1e-11 * (1.0 + abs(outer))
+        if abs(outer - inner) <= tolerance or value - threshold <= abs(slope) * tolerance:
+            break
+        middle = 0.5 * (inner + outer)
+        if slope != 0.0 and abs((value - threshold) / slope) < 0.999 * abs(outer - inner):
+            middle = outer - (value - threshold) / slope
+        trial, trial_slope = log_mixture(family, middle, total, pulls, tilts, growths, log_weights)
+        if trial >= threshold:
+            outer = middle
+            value = trial
+            slope = trial_slope
+        else:  # only if ln M is not convex in the mean, or within rounding of the root
+            inner = middle
+    return outer
+
+
+def _finite_start(
+    family: RewardFamily,
+    total: float,
+    pulls: int,
+    threshold: float,
+    tilts: Sequence[float],
+    growths: Sequence[float],
+    log_weights: Sequence[float],
+) -> float:
+    """A finite mean that the mixture rejects, found by doubling; infinite if there is none."""
+    direction = 1.0 if tilts[0] < 0.0 else -1.0
+    step = 1.0
+    while step < _FAR:
+        mean = total / pulls + direction * step
+        if log_mixture(family, mean, total, pulls, tilts, growths, log_weights)[0] >= threshold:
+            return mean
+        step *= 2.0
+    return direction * math.inf
+
 
 # The lower bound is computed and stored once the evidence is within this many nats of the threshold.
 _CLOSE = 1.0

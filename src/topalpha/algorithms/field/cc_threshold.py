@@ -17,8 +17,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from topalpha.confidence.gap import GapEvidence, Gaps
-from topalpha.confidence.gap_evidence import log_above, log_below
+from topalpha.confidence.gap import GapEvidence, Gaps, log_above, log_below
 from topalpha.families import checked, describe
 from topalpha.families.protocols import RewardFamily
 from topalpha.rules.elimination import Blocks
