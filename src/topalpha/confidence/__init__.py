@@ -15,7 +15,6 @@ from topalpha.rules.columns import ConfidenceBounds, JointEvidence
 from topalpha.validate import choice, require
 
 __all__ = ["WORDS", "ConfidenceBounds", "JointEvidence", "bounds_for", "evidence_for"]
-#: Descriptions for certificates. These are not the docstrings, because ``python -OO`` removes those.
 #: What certificates call them; not the docstrings, which ``python -OO`` leaves out: the same words must come out.
 WORDS: dict[type, str] = {
     TiltBounds: "Running bounds from tilt mixtures with the grid for epsilon.",
