@@ -250,7 +250,7 @@ def test_demo_does_not_need_the_compiler():
             "family must be one of bernoulli, gaussian, poisson, exponential, gamma, "
             "pass-fail, normal, low-variance, mirrored, got 'laplace'",
         ),
-        (("--family", "gamma"), "family must say its shape, got 'gamma'"),
+        (("--family", "gamma"), "family must give its shape, got 'gamma'"),
         (
             ("--reservoir", "uniform(0,2)"),
             "reservoir must have means between 0 and 1 for bernoulli, got 'uniform(0,2)'",

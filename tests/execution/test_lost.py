@@ -289,7 +289,7 @@ def test_files_without_lost_pulls_are_as_they_were(tmp_path):
         ({"family": "gaussian(1)"}, "on_lost must be again: gaussian rewards have no largest and no smallest value"),
         ({"family": "normal"}, "on_lost must be again: normal rewards have no largest and no smallest value"),
         ({"family": "low-variance(0,1)"}, "on_lost must be again for low-variance rewards"),
-        ({"algorithm": "kl-lucb"}, "on_lost must be again for kl-lucb, it can be worst for joint-lucb, cc-lucb and"),
+        ({"algorithm": "kl-lucb"}, "on_lost must be again for kl-lucb; worst is for joint-lucb, cc-lucb and"),
         ({"on_lost": "drop"}, "on_lost must be one of again, worst"),
     ],
 )

@@ -85,7 +85,7 @@ def test_models_say_what_they_cannot_do():
     says("items must be at most 1000000, got 2000000", lambda: PassFail(2_000_000).check_parameters())
     says("prior_pulls must be positive and finite, got -1.0", lambda: parse_family("normal(-1)"))
     says(
-        "family must say what is mirrored, such as mirrored(poisson(3)), got 'mirrored'",
+        "family must name the mirrored family, as in mirrored(poisson(3)), got 'mirrored'",
         lambda: parse_family("mirrored"),
     )
     says(
@@ -178,15 +178,15 @@ def test_models_check_in_the_units_of_a_person():
 def test_reward_model_says_what_is_wrong():
     assert reward_model(items=9) == reward_model("pass-fail", items=9) == reward_model("pass-fail(9)", items=9)
     says(
-        "family must be pass-fail(items=9) or left out where there are 9 items, got 'bernoulli'",
+        "family must be pass-fail(items=9) or left out if items is 9, got 'bernoulli'",
         lambda: reward_model("bernoulli", items=9),
     )
     says(
-        "family must be pass-fail(items=9) or left out where there are 9 items, got 'pass-fail(8)'",
+        "family must be pass-fail(items=9) or left out if items is 9, got 'pass-fail(8)'",
         lambda: reward_model("pass-fail(8)", items=9),
     )
     says("items must be a whole number of at least 1, got 0", lambda: reward_model(items=0))
-    says("family must say its items, got 'pass-fail'", lambda: reward_model("pass-fail"))
+    says("family must give its items, got 'pass-fail'", lambda: reward_model("pass-fail"))
     for text in ("range", "range(1)", "range(1,2", "low-variance(3)"):
         name = text.partition("(")[0]
         says(
@@ -198,6 +198,6 @@ def test_reward_model_says_what_is_wrong():
         lambda: reward_model("range(2,1)"),
     )
     says(
-        "family must not be mirrored already where minimise is set, got 'mirrored(poisson)'",
+        "family must not be mirrored if minimise is set, got 'mirrored(poisson)'",
         lambda: reward_model("mirrored(poisson)", minimise=True),
     )

@@ -248,7 +248,7 @@ def test_what_is_no_number_is_refused_by_name(name, value):
         ({"about": b"x"}, "about must be text, got b'x'"),
         ({"options": 3}, "options must be a mapping of names to values, got 3"),
         ({"algorithm": 0}, "algorithm must be text, got 0"),
-        ({"epsilon": 1e-300}, "epsilon must be at least 1e-15, for arithmetic is no finer, got 1e-300"),
+        ({"epsilon": 1e-300}, "epsilon must be at least 1e-15 for floating-point arithmetic, got 1e-300"),
         ({"seconds": "3"}, "seconds must be a real number, got '3'"),
         ({"cost": 3, "cost_of": "1"}, "cost_of must be a real number, got '1'"),
         ({"interval": "3"}, "interval must be a real number, got '3'"),

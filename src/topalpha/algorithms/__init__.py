@@ -13,10 +13,10 @@ from topalpha.rules.protocol import Algorithm
 from topalpha.rules.registration import Entry
 from topalpha.validate import choice, plain, require
 
-#: Those that say at any time what is proved: what the package recommends, and the paper's.
+#: The recommended algorithms and the paper's: all of them have claims at any time.
 PRINCIPAL: tuple[Entry, ...] = tuple(module.design.entry for module in (joint_lucb, cc_lucb, lucb_pp, kl_lucb))
 
-#: The field that they are compared with, by the names of their files.
+#: The algorithms of the literature, by the names of their files.
 FIELD: tuple[Entry, ...] = tuple(
     import_module(f"topalpha.algorithms.field.{file}").design.entry
     for file in (
@@ -47,15 +47,15 @@ FIELD: tuple[Entry, ...] = tuple(
     )
 )
 
-#: Everything the command line, the tests, the audit and the docs table know about.
+#: All algorithms of the command line, the tests, the audit and the table in the docs.
 ALGORITHMS = (*PRINCIPAL, *FIELD)
 
-#: What is used where no algorithm is named.
+#: The default algorithm.
 DEFAULT = joint_lucb.design.entry.name
 
 
 def default_for(family: RewardModel) -> str:
-    """The algorithm where none is named: joint-lucb, or cc-lucb for rewards whose evidence cannot be joined.
+    """The default algorithm: joint-lucb, or cc-lucb for rewards whose evidence cannot be joined.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def entry(name: str) -> Entry:
 
 
 def prior_knowledge(name: str, reservoir: Any, alpha: float, epsilon: float) -> dict[str, Any]:
-    """What the algorithm must be told about the reservoir beforehand, as options of its design; most need nothing.
+    """The options of the design that need knowledge of the reservoir; most algorithms have none.
 
     Examples
     --------
@@ -93,18 +93,18 @@ def prior_knowledge(name: str, reservoir: Any, alpha: float, epsilon: float) -> 
 def design(
     name: str, alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, **options: Any
 ) -> Algorithm:
-    """The named algorithm for this target.
+    """Build the named algorithm for this target.
 
     Parameters
     ----------
     name
-        Of a registered algorithm; ``topalpha list`` prints them.
+        The name of a registered algorithm; ``topalpha list`` prints them.
     alpha, epsilon, delta
         The target.
     family
-        What is known about rewards, such as ``Gaussian(0.5)``; anything in [0, 1] unless given.
+        The reward model, such as ``Gaussian(0.5)``; by default any rewards in [0, 1].
     **options
-        Those of the algorithm, by name.
+        Options of the algorithm, by name.
 
     Examples
     --------
@@ -121,9 +121,9 @@ def design(
 
 
 def check_epsilon(epsilon: float, family: RewardModel) -> None:
-    """Raise ``ValueError`` for a distance of means that is too small for bounds to be computed.
+    """Raise ``ValueError`` if epsilon is too small for the bounds to be computed.
 
-    Between means of a known size rounding is in the way; where means may be of any size, squares must not vanish.
+    With bounded means the rounding error sets the limit; with unbounded means the square of epsilon must not underflow.
 
     Examples
     --------
@@ -131,8 +131,8 @@ def check_epsilon(epsilon: float, family: RewardModel) -> None:
     >>> check_epsilon(1e-20, Gaussian(1.0))
     >>> check_epsilon(1e-20, Bernoulli())
     Traceback (most recent call last):
-    ValueError: epsilon must be at least 1e-15, for arithmetic is no finer, got 1e-20
+    ValueError: epsilon must be at least 1e-15 for floating-point arithmetic, got 1e-20
     """
     size = max(abs(family.lowest), abs(family.highest))
     least = 1e-15 * size if math.isfinite(size) else 1e-100
-    require(epsilon >= least, "epsilon", f"be at least {least:g}, for arithmetic is no finer", epsilon)
+    require(epsilon >= least, "epsilon", f"be at least {least:g} for floating-point arithmetic", epsilon)

@@ -1,12 +1,12 @@
 """cc-lucb: LUCB with constant-confidence upper bounds.
 
-Only *some* top arm needs a valid upper bound, not all of them. So each arm's upper bound holds with a constant
-probability 1 - delta_u only, with no union bound, and a few more arms are drawn instead:
+Only *some* top arm needs a valid upper bound, not all of them. So each arm's upper bound holds only with a constant
+probability 1 - delta_u, without a union bound, and a few more arms are drawn instead:
 n = ceil(ln(1/delta_A) / -ln(1 - alpha (1 - delta_u))). The leader's lower bound holds with probability 1 - delta_L over
-all arms. Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/proofs.md, D).
+all arms. The run is (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/proofs.md, D).
 
-Any reward model with time-uniform bounds will do (:mod:`topalpha.confidence`). For one-parameter families they are
-one-sided tilt mixtures (``bounds="tilt"``) or conjugate mixtures (``bounds="kt"``). All are intersected over time.
+Any reward model with time-uniform bounds works (:mod:`topalpha.confidence`). One-parameter families have one-sided tilt
+mixtures (``bounds="tilt"``) or conjugate mixtures (``bounds="kt"``). All bounds are intersected over time.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from topalpha.theory import arms_constant_confidence
 from topalpha.theory.pool import arms_of_pool
 from topalpha.validate import choice, fraction, whole
 
-# The one number of the state: the leader, from 1.
+# The only entry of the state: the leader, counted from 1.
 _LEADER = 0
 
-#: The reward models beyond one-parameter families that have such bounds, and the kinds of bounds of those families.
+#: The reward models with such bounds beyond one-parameter families, and the two kinds of bounds of those families.
 MODELS, BOUNDS = ("pass-fail", "normal", "low-variance"), {"bounds": ("tilt", "kt")}
 
 
 class CCLUCBMemory(NamedTuple):
-    """Scratch: the leader and challenger trees, and what the bounds look up."""
+    """Scratch: the leader and challenger trees, and the tables of the bounds."""
 
     ready: Integers
     means: Reals
@@ -70,18 +70,15 @@ class CCLUCBParameters(NamedTuple):
 
 
 class CCLUCB(RunningBounds, Rounds, CCLUCBParameters):
-    """Constant-confidence LUCB; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/proofs.md, D).
-    """
+    """Constant-confidence LUCB; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, D)."""
 
     @property
     def traits(self) -> Traits:
-        """Columns: the sum of rewards, the running bounds and what else those keep. State: the leader."""
+        """Columns: the sum of rewards, the running bounds and their further columns. State: the leader."""
         return Traits("cc-lucb", columns=EXTRA + self.confidence.extra, numbers=1, width=2)
 
     def scratch(self, arms: int) -> CCLUCBMemory:
-        """Fresh memory: empty trees and the tables of the bounds."""
+        """Empty trees and the tables of the bounds."""
         return CCLUCBMemory([0], [0.0] * arms, empty_tree(arms), empty_tree(arms), self.confidence.tables())
 
     def prepare(self, history: History, memory: Any) -> None:
@@ -101,11 +98,11 @@ class CCLUCB(RunningBounds, Rounds, CCLUCBParameters):
             play(memory.challengers, history.stats[UPPER], history.pulls, arm)
 
     def meanwhile(self, history: History, batch: Integers) -> int:
-        """A second pull of the best arm that has one: nearly every arm gets a second pull."""
+        """A second pull of the most promising arm."""
         return second_pull(history, history.stats[UPPER], self.family.capacity, batch)
 
     def contenders(self, history: History, memory: Any) -> Pair:
-        """The empirical best arm, of tied ones the one that has led; and the other arm of largest U."""
+        """The empirical best arm (ties go to the previous leader), and the other arm of largest U."""
         leader = settled_leader(memory.leaders[1], memory.means, history.state, _LEADER)
         return leader, runner_up(memory.challengers, history.stats[UPPER], history.pulls, leader)
 
@@ -121,7 +118,7 @@ class CCLUCB(RunningBounds, Rounds, CCLUCBParameters):
         if history.in_flight > 0:
             challenger = next_challenger(history, history.stats[UPPER], leader, self.family.capacity, challenger)
         if unknown and has_room(history, challenger, self.family.capacity):
-            batch[0] = challenger  # no lower bound reaches an infinite upper one: the leader can wait
+            batch[0] = challenger  # no lower bound reaches an infinite upper bound: the leader can wait
             return 1
         return write_round(history, leader, challenger, self.family.capacity, batch)
 
@@ -130,15 +127,15 @@ class CCLUCB(RunningBounds, Rounds, CCLUCBParameters):
         return recall_leader(history, _LEADER)
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """What is proved about the arm now, for the target's alpha and for larger ones (docs/proofs.md, D.4)."""
+        """The claims proved so far, for the target's alpha and for larger ones (docs/proofs.md, D.4)."""
         others, lower = self.other_uppers(history, arm), self.lower_bound(history, memory, arm)
         return rank_claims(self.alpha, lower, others, self.draw_level, self.arms, self.pool, self.upper_level)
 
 
 def upper_level(bounds: str, delta_u: float | None) -> float:
-    """delta_u, how often an arm's upper bound may fail: .45 with tilts, .2 with conjugate mixtures unless given.
+    """delta_u, the error level of an upper bound: by default .45 with tilts, .2 with conjugate mixtures.
 
-    Conjugate mixtures spend half their level on the other side.
+    Conjugate mixtures spend half of their level on the other side.
 
     Examples
     --------
@@ -150,7 +147,7 @@ def upper_level(bounds: str, delta_u: float | None) -> float:
 
 
 def parameters(target: Target, bounds: str, delta_u: float | None, draw_share: float, pool: int) -> CCLUCBParameters:
-    """Levels and bounds for this target, as few arms as they allow.
+    """Levels and bounds for this target, with the fewest arms that they allow.
 
     Examples
     --------
@@ -182,25 +179,16 @@ def design(
 ) -> CCLUCB:
     """Constant-confidence LUCB.
 
-    Parameters
-    ----------
-    bounds
-        ``"tilt"``, one-sided tilt mixtures; or ``"kt"``, two-sided conjugate mixtures.
-    delta_u
-        How often an arm's upper bound may fail, constant whatever delta is; see :func:`upper_level`.
-    draw_share
-        delta_A / delta, the part of delta spent on drawing no good arm with a valid bound; the rest is for the
-        leader's lower bound. A twentieth of delta_A pays for what can be said about larger alphas before the stop.
-    pool
-        The size of a finite list of candidates that arms are drawn from without replacement; 0 for an endless pool.
+    ``bounds`` are one-sided tilt mixtures (``"tilt"``) or two-sided conjugate mixtures (``"kt"``). ``delta_u`` is the
+    error level of each upper bound, whatever delta is; see :func:`upper_level`. ``draw_share`` is delta_A / delta, the
+    part of delta for drawing no good arm with a valid bound; the rest is for the leader's lower bound, and a twentieth
+    of delta_A for claims about larger alphas. ``pool`` is the size of a finite list to draw from without
+    replacement, or 0.
 
     Examples
     --------
-    >>> design(0.05, 0.05, 0.05).arms
-    114
-    >>> design(0.05, 0.05, 0.05, bounds="kt").arms
-    78
-    >>> design(0.05, 0.05, 0.05, pool=100).arms
-    85
+    >>> target = 0.05, 0.05, 0.05
+    >>> design(*target).arms, design(*target, bounds="kt").arms, design(*target, pool=100).arms
+    (114, 78, 85)
     """
     return CCLUCB(*parameters(target, bounds, delta_u, draw_share, pool))

@@ -1,4 +1,4 @@
-"""Algorithms whose bounds allow for pulls that never came back (docs/proofs.md, G)."""
+"""Algorithms whose bounds allow for lost pulls, which never came back (docs/proofs.md, G)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from topalpha.rules.protocol import Algorithm
 from topalpha.rules.registration import Target
 from topalpha.validate import require
 
-#: Whose names a refusal lists.
+#: The algorithms named in the error message.
 ENDURING = ("joint-lucb", "cc-lucb", "lucb++")
 
 
 def enduring(algorithm: Algorithm) -> Algorithm:
-    """The same algorithm with bounds that count a lost pull as the worst that it may have been, for either bound.
+    """The same algorithm with bounds that count a lost pull as the worst case for either bound.
 
-    Without a lost pull it decides as before. Only lucb++ for rewards in a range has no bounds to replace; it takes the
-    same mixtures in the rounds that it has for other models.
+    Without a lost pull its decisions stay the same. Only lucb++ for rewards in a range has no bounds to replace; it
+    uses the same mixtures in the rounds of its other models.
 
     Examples
     --------
@@ -28,10 +28,10 @@ def enduring(algorithm: Algorithm) -> Algorithm:
     7
     >>> enduring(design("kl-lucb", 0.1, 0.1, 0.1))
     Traceback (most recent call last):
-    ValueError: on_lost must be again for kl-lucb, it can be worst for joint-lucb, cc-lucb and lucb++, got 'worst'
+    ValueError: on_lost must be again for kl-lucb; worst is for joint-lucb, cc-lucb and lucb++, got 'worst'
     """
     family, name = algorithm.family, algorithm.traits.name
-    learns = "be again for low-variance rewards, whose bounds weigh every reward by those before it"
+    learns = "be again for low-variance rewards, whose bounds weigh every reward by the earlier ones"
     require(not isinstance(family, LowVariance), "on_lost", learns, "worst")
     endless = f"be again: {describe(family).partition('(')[0]} rewards have no largest and no smallest value"
     require(isinstance(family, Bernoulli | PassFail), "on_lost", endless, "worst")
@@ -44,7 +44,7 @@ def enduring(algorithm: Algorithm) -> Algorithm:
     if isinstance(algorithm, CCLUCB):
         return algorithm._replace(confidence=LostBounds(algorithm.confidence))
     *first, last = ENDURING
-    able = f"be again for {name}, it can be worst for {', '.join(first)} and {last}"
+    able = f"be again for {name}; worst is for {', '.join(first)} and {last}"
     require(isinstance(algorithm, JointLUCB), "on_lost", able, "worst")
     assert isinstance(algorithm, JointLUCB)
     return algorithm._replace(evidence=LostEvidence(algorithm.evidence))

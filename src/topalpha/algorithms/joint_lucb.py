@@ -1,8 +1,8 @@
-"""joint-lucb: the leader's and the challengers' evidence joined in one supermartingale.
+"""joint-lucb: the evidence of the leader and of the challengers, joined in one supermartingale.
 
 Separate intervals waste evidence: the leader's lower bound and every challenger's upper bound must hold at their own
-levels. Here one statement is tested instead, "the top-alpha quantile is x and the leader's mean is below x - epsilon",
-for every x at once, by the product of what the leader and the challengers say about that x. Guarantee:
+levels. Instead, one statement is tested for every x at once, "the top-alpha quantile is x and the leader's mean is
+below x - epsilon", by the product of the leader's and the challengers' evidence against it. The run is
 (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/proofs.md, E).
 """
 
@@ -40,7 +40,7 @@ from topalpha.validate import fraction, require, whole
 
 
 class JointLUCBParameters(NamedTuple):
-    """The target and what the certificate weighs.
+    """The target and the weights of the evidence.
 
     ``log_draws`` is n ln c, c = 1/(1 - alpha (1 - delta_u)); ``log_leader``, ``log_challengers`` and ``log_both`` are
     ln(.95 w delta) for the three weights. ``pool`` is the size of a finite list, or 0.
@@ -61,10 +61,10 @@ class JointLUCBParameters(NamedTuple):
 
 
 class JointRules(Rounds):
-    """The joint certificate: evidence, stop, samples and claims (docs/proofs.md, E)."""
+    """The joint stopping rule with its sampling rule and claims (docs/proofs.md, E)."""
 
     def scratch(self, arms: int) -> JointMemory:
-        """Fresh memory: empty trees and the tables of the evidence."""
+        """Empty trees and the tables of the evidence."""
         return fresh_memory(self, arms)
 
     def prepare(self, history: History, memory: Any) -> None:
@@ -76,7 +76,7 @@ class JointRules(Rounds):
         fold_reward(self, history, memory, arm, reward)
 
     def contenders(self, history: History, memory: Any) -> Pair:
-        """The empirical best arm, of tied ones the one that has led; and the other arm of largest U."""
+        """The empirical best arm (ties go to the previous leader), and the other arm of largest U."""
         leader = settled_leader(memory.leaders[1], memory.means, history.state, LEADER)
         return leader, runner_up(memory.challengers, history.stats[UPPER], history.pulls, leader)
 
@@ -85,7 +85,7 @@ class JointRules(Rounds):
         return recall_leader(history, LEADER)
 
     def lower_bound(self: Any, history: History, memory: Any, arm: int) -> float:
-        """What the arm's own evidence proves, if it is registered."""
+        """The lower bound from the arm's own evidence, if it is registered."""
         return leader_lower(self, history, memory, arm)
 
     def upper_bound(self, history: History, memory: Any, arm: int) -> float:
@@ -93,26 +93,23 @@ class JointRules(Rounds):
         return history.stats[UPPER][arm]
 
     def claims(self: Any, history: History, memory: Any, arm: int) -> list[Claim]:
-        """What is proved about the arm now, for the target's alpha and for larger ones (docs/proofs.md, E.6)."""
+        """The claims proved so far, for the target's alpha and for larger ones (docs/proofs.md, E.6)."""
         return joint_claims(self, history, arm)
 
 
 class JointLUCB(JointRules, JointLUCBParameters):
-    """LUCB with the joint certificate; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/proofs.md, E).
-    """
+    """LUCB with the joint stop; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, E)."""
 
     @property
     def traits(self) -> Traits:
         """Columns: the sum, the running upper bound, registrations, evidence. Rewards count in the order of all pulls.
 
-        State: arms registered, credit, next check, share, leader. For the order see docs/proofs.md, E.2.
+        State: registered arms, credit, next check, share, leader. For the order see docs/proofs.md, E.2.
         """
         return Traits("joint-lucb", columns=AFTER + self.evidence.extra, numbers=STATE, width=1, global_order=True)
 
     def stopping(self, history: History, memory: Any, pair: Pair) -> bool:
-        """Whether the certificate holds; it is tried now and then, once the leader is registered."""
+        """Whether the stop condition holds; it is checked now and then, once the leader is registered."""
         leader, challenger = pair
         register(self, history, leader)
         if check_due(history):
@@ -123,7 +120,7 @@ class JointLUCB(JointRules, JointLUCBParameters):
         return False
 
     def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
-        """Leader or challenger, by a credit."""
+        """Leader or challenger, by the leader's credit."""
         leader, challenger = pair
         return leader_or_challenger(self, history, memory, leader, challenger, self.log_draws, batch)
 
@@ -143,25 +140,17 @@ def design(
     challenger_weight: float = 0.7,
     pool: int = 0,
 ) -> JointLUCB:
-    """LUCB with the joint certificate.
+    """LUCB with the joint stopping rule.
 
-    Parameters
-    ----------
-    delta_u
-        How sure each challenger's evidence must be, on its own, to count in full: constant, whatever delta is.
-    leader_weight, challenger_weight
-        w1 and w2, the shares of the certificate that rest on the leader's evidence alone and on the challengers' alone;
-        the rest, w3, is for both together. A twentieth of delta pays for what can be said about larger alphas before
-        the stop.
-    pool
-        The size of a finite list of candidates that arms are drawn from without replacement; 0 for an endless pool.
+    ``delta_u`` is the level at which a challenger's own evidence counts in full, whatever delta is. ``leader_weight``
+    and ``challenger_weight`` are w1 and w2, the weights of the leader's evidence alone and of the challengers' alone;
+    the rest, w3, is for both together. A twentieth of delta is for claims about larger alphas. ``pool`` is the size of
+    a finite list to draw from without replacement, or 0.
 
     Examples
     --------
-    >>> design(0.05, 0.05, 0.05).arms
-    193
-    >>> design(0.05, 0.05, 0.05, pool=100).arms
-    100
+    >>> design(0.05, 0.05, 0.05).arms, design(0.05, 0.05, 0.05, pool=100).arms
+    (193, 100)
     """
     delta_u = fraction("delta_u", delta_u)
     one, two = fraction("leader_weight", leader_weight), fraction("challenger_weight", challenger_weight)

@@ -1,12 +1,12 @@
 """(alpha, epsilon)-KL-LUCB: Aziz, Anderton, Kaufmann and Aslam (ALT 2018), Algorithm label ``alg-alpha-kl-lucb``.
 
-Departures from the printed text, each explained in docs/errata.md: k1 is read as 2(1 + 1/(gamma - 1)) (E1); the run
-stops as soon as B(t) <= epsilon (E2), tested before the first pair of pulls (E3); n is rounded up (E4); ties go to the
-arm with fewer pulls, then to the lower index.
+Departures from the printed text, explained in docs/errata.md: k1 is read as 2(1 + 1/(gamma - 1)) (E1); the run stops as
+soon as B(t) <= epsilon (E2), tested before the first pair of pulls (E3); n is rounded up (E4); ties go to the arm with
+fewer pulls, then to the lower index.
 
-With the paper's clock t every bound moves in every round. Only one inversion a round is needed all the same: between
-inversions an arm's upper bound is known from above (``family.ceiling``), arms are kept in a tree by that ceiling at a
-horizon a few rounds ahead, and only arms whose ceiling reaches the best exact bound found so far are inverted.
+With the paper's clock t every bound changes in every round, but one inversion per round suffices. Between inversions
+``family.ceiling`` bounds an arm's upper bound from above. A tree orders the arms by that ceiling at a horizon a few
+rounds ahead, and only arms whose ceiling reaches the best exact bound so far are inverted.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from topalpha.theory import arms_paper, arms_table, arms_tight, smallest_explora
 from topalpha.theory.pool import fewest
 from topalpha.validate import choice, positive, require
 
-# Computed bounds exceed the true ones by at most this much, relative to their size or to 1; pruning allows for it, so
-# that it never hides a tie.
+# Computed bounds exceed the true ones by at most this much, relative to their size or to 1; pruning allows for it and
+# so never hides a tie.
 _MARGIN = 1e-9
 # Column of the statistics that holds the time of an arm's last refresh (used with refresh="overlapping").
 _REFRESHED = 1
 
 
 class KLLUCBMemory(NamedTuple):
-    """Scratch: caches that make a round O(log n); see :meth:`KLLUCB.scratch`."""
+    """Scratch: caches that make a round O(log n)."""
 
     ready: Integers
     means: Reals
@@ -64,19 +64,18 @@ class KLLUCBParameters(NamedTuple):
 
 
 class KLLUCB(Rounds, TargetClaims, KLLUCBParameters):
-    """The paper's algorithm; build it with :func:`design`.
+    """The paper's algorithm; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, A).
 
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/proofs.md, A), if ``covered``. It is not with
-    ``arms="table"``, which spends all of delta on the draw of the arms and is there to reproduce the published table,
-    nor with a k1 below 2 zeta(gamma).
+    The proof does not cover ``arms="table"``, which spends all of delta on drawing the arms and reproduces the
+    published table, nor a k1 below 2 zeta(gamma).
     """
 
     @property
     def traits(self) -> Traits:
         """Columns: the sum of rewards and the time of the last refresh; rewards may depend on each other across arms.
 
-        They count in the order of all pulls only where bounds remember when they were refreshed. The proof does not
-        need it even there, but what a search does must not depend on who answers first.
+        Rewards count in the order of all pulls only if bounds store the time of their refresh. The proof does not need
+        this, but a run must not depend on which pull comes back first.
         """
         return Traits(
             "kl-lucb",
@@ -88,7 +87,7 @@ class KLLUCB(Rounds, TargetClaims, KLLUCBParameters):
         )
 
     def scratch(self, arms: int) -> KLLUCBMemory:
-        """Fresh memory: nothing known yet."""
+        """Fresh memory."""
         return KLLUCBMemory(
             ready=[0],
             means=[0.0] * arms,
@@ -107,7 +106,7 @@ class KLLUCB(Rounds, TargetClaims, KLLUCBParameters):
         return self.offset + self.gamma * math.log(clock)
 
     def rate_of(self, history: History, arm: int, now: float) -> float:
-        """The exploration rate of this arm: ``now``, the paper's at time t; or by its own pulls, or last refresh."""
+        """The exploration rate of this arm: ``now``, the paper's at time t; or from its own pulls or last refresh."""
         if self.own_clock:
             return self.rate(history.pulls[arm])
         if self.overlapping_only:
@@ -115,7 +114,7 @@ class KLLUCB(Rounds, TargetClaims, KLLUCBParameters):
         return now
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a and the sum; forget the arm's bound, which is computed again when it matters."""
+        """Update N_a and the sum; discard the arm's bound, which is computed again when needed."""
         history.pulls[arm] += 1
         history.stats[SUM][arm] += reward
         if self.overlapping_only:
@@ -126,7 +125,7 @@ class KLLUCB(Rounds, TargetClaims, KLLUCBParameters):
             self.forget(history, memory, arm)
 
     def forget(self, history: History, memory: Any, arm: int) -> None:
-        """Put the arm on the list of those whose bound is unknown."""
+        """Add the arm to the list of arms with an unknown bound."""
         if memory.ceilings[arm] > -math.inf:
             memory.ceilings[arm] = -math.inf
             play(memory.challengers, memory.ceilings, history.pulls, arm)
@@ -175,7 +174,7 @@ class KLLUCB(Rounds, TargetClaims, KLLUCBParameters):
         memory.horizon[0] = history.t
 
     def challenger(self, history: History, memory: Any, leader: int, now: float) -> int:
-        """argmax over arms other than the leader of U_a; leaves its exact value in ``memory.bounds``."""
+        """argmax over arms other than the leader of U_a; stores its exact value in ``memory.bounds``."""
         if not self.own_clock and not self.overlapping_only and history.t >= memory.horizon[0]:
             self.advance(history, memory)
         winner = memory.challengers
@@ -220,7 +219,7 @@ class KLLUCB(Rounds, TargetClaims, KLLUCBParameters):
         return best
 
     def exact(self, history: History, memory: Any, arm: int, value: float, now: float) -> float:
-        """U_a by inversion (label ``kl-ub``), or -inf where it is shown to be below ``value`` without inverting."""
+        """U_a by inversion (label ``kl-ub``), or -inf if it is below ``value`` by a test without inversion."""
         rate = self.rate_of(history, arm, now)
         pulls = history.pulls[arm]
         mean = memory.means[arm]
@@ -241,14 +240,14 @@ class KLLUCB(Rounds, TargetClaims, KLLUCBParameters):
         return bound
 
     def remember(self, history: History, memory: Any, arm: int, bound: float, rate: float) -> None:
-        """Keep a point of the arm's curve rate -> U_a and the ceiling that follows from it."""
+        """Store a point of the arm's curve rate -> U_a, and the resulting ceiling."""
         memory.bounds[arm] = bound
         memory.rates[arm] = rate
         self.set_ceiling(history, memory, arm)
         play(memory.challengers, memory.ceilings, history.pulls, arm)
 
     def set_ceiling(self, history: History, memory: Any, arm: int) -> None:
-        """What the arm's upper bound cannot exceed before the horizon."""
+        """Set the arm's ceiling: its upper bound stays below it until the horizon."""
         if self.own_clock or self.overlapping_only:
             memory.ceilings[arm] = memory.bounds[arm]
             return
@@ -267,13 +266,13 @@ class KLLUCB(Rounds, TargetClaims, KLLUCBParameters):
         rebuild(memory.challengers, memory.ceilings, history.pulls, history.arms)
 
     def refresh(self, history: History, memory: Any, leader: int, now: float) -> None:
-        """Bring to time t only the arms whose (stale, still valid) upper bound reaches the leader's lower bound."""
+        """Update to time t only the arms whose (stale, still valid) upper bound reaches the leader's lower bound."""
         history.stats[_REFRESHED][leader] = float(history.t)
         lower = self.family.lower(memory.means[leader], now / history.pulls[leader])
         for arm in range(history.arms):
             if arm != leader and self.exact(history, memory, arm, -math.inf, now) >= lower:
                 history.stats[_REFRESHED][arm] = float(history.t)
-                self.exact(history, memory, arm, -math.inf, now)  # at its new rate, so that its ceiling is right
+                self.exact(history, memory, arm, -math.inf, now)  # the ceiling must match the new rate
 
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
         """L_a(t) (label ``kl-lb``)."""
@@ -288,7 +287,7 @@ class KLLUCB(Rounds, TargetClaims, KLLUCBParameters):
         return self.family.upper(history.stats[SUM][arm] / pulls, rate / pulls)
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """The smallest epsilon that is proved for the target's alpha, if the proof covers this design."""
+        """The smallest epsilon proved for the target's alpha, if the proof covers this design."""
         return super().claims(history, memory, arm) if self.covered else []
 
 
@@ -323,26 +322,24 @@ def design(
     Parameters
     ----------
     gamma, k1
-        Constants of the exploration rate; k1 is 2(1 + 1/(gamma - 1)) unless given, and below 2 zeta(gamma) nothing is
-        guaranteed.
+        Constants of the exploration rate; k1 is 2(1 + 1/(gamma - 1)) by default, and must be at least 2 zeta(gamma)
+        for the guarantee.
     clock
         ``"t"``, the paper's, or ``"N"``: each arm's rate grows with its own pulls (still correct, and cheaper).
     arms
         ``"paper"`` ceil(ln(2/delta)/alpha), ``"tight"`` ceil(ln(2/delta)/-ln(1-alpha)), or ``"table"``
-        ceil(ln(1/delta)/alpha), as the published table was run (not covered by the proof).
+        ceil(ln(1/delta)/alpha), as in the published table (not covered by the proof).
     pull
         ``"both"``, or ``"least"`` to pull only the less sampled of leader and challenger.
     refresh
         ``"all"``, or ``"overlapping"`` to refresh only bounds that overlap the leader's interval (clock t only).
     pool
-        The size of a finite list of candidates that arms are drawn from without replacement; 0 for an endless pool.
+        The size of a finite list to draw from without replacement, or 0.
 
     Examples
     --------
-    >>> design(0.05, 0.05, 0.05).arms
-    74
-    >>> design(0.05, 0.05, 0.05, arms="table").arms
-    60
+    >>> design(0.05, 0.05, 0.05).arms, design(0.05, 0.05, 0.05, arms="table").arms
+    (74, 60)
     """
     gamma = positive("gamma", gamma)
     require(gamma > 1.0, "gamma", "exceed 1", gamma)

@@ -1,12 +1,12 @@
 """lucb++: LUCB with asymmetric levels; Simchowitz, Jamieson and Recht (COLT 2017), with KT bounds.
 
-Only one upper bound must hold, that of the best arm drawn, and that arm is chosen by the means alone: its level needs
+Only one upper bound must hold, that of the best arm drawn. This arm does not depend on the rewards, so its level needs
 no union bound. Lower bounds must hold for every arm that could be returned. With delta/2 for the draw of the arms,
-delta/4 for the best arm's upper bound and delta/4 for the lower bounds, the run is (alpha, epsilon, delta)-correct
-for every reservoir and any sampling rule, even with dependent rewards across arms (docs/proofs.md, B).
+delta/4 for the best arm's upper bound and delta/4 for the lower bounds, the run is (alpha, epsilon, delta)-correct for
+every reservoir and any sampling rule, even with dependent rewards across arms (docs/proofs.md, B).
 
-Bounds are two-sided conjugate mixtures. Theorem B does not say where bounds come from: reward models without such
-mixtures (normal, low-variance, pass-fail) bring the bounds that they have for cc-lucb, in rounds of cc-lucb (B.3).
+Bounds are two-sided conjugate mixtures. Theorem B holds for any valid bounds: reward models without such mixtures
+(normal, low-variance, pass-fail) use their bounds for cc-lucb, in the rounds of cc-lucb (B.3).
 """
 
 from __future__ import annotations
@@ -51,15 +51,12 @@ class LUCBPlusPlusParameters(NamedTuple):
 
 
 class LUCBPlusPlus(Rounds, MixtureBounds, TargetClaims, LUCBPlusPlusParameters):
-    """LUCB with asymmetric levels, U_a at delta/4 and L_a at delta/(4n); build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/proofs.md, B).
-    """
+    """LUCB with asymmetric levels; :func:`design` builds it. (alpha, epsilon, delta)-correct (docs/proofs.md, B)."""
 
     traits = Traits("lucb++", columns=1, width=2, independent=False)
 
     def scratch(self, arms: int) -> LUCBPlusPlusMemory:
-        """Fresh memory: nothing known yet."""
+        """Fresh memory."""
         return LUCBPlusPlusMemory([0], [0.0] * arms, empty_tree(arms), [0.0] * arms, empty_tree(arms))
 
     def prepare(self, history: History, memory: Any) -> None:
@@ -71,7 +68,7 @@ class LUCBPlusPlus(Rounds, MixtureBounds, TargetClaims, LUCBPlusPlusParameters):
         rebuild(memory.challengers, memory.uppers, history.pulls, history.arms)
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum, and what follows from them."""
+        """Update N_a, the sum, and the memory."""
         history.pulls[arm] += 1
         history.stats[SUM][arm] += reward
         if memory.ready[0] == 1:
@@ -118,11 +115,7 @@ class ModelLUCBPlusPlusParameters(NamedTuple):
 
 
 class ModelLUCBPlusPlus(TargetClaims, ModelLUCBPlusPlusParameters):
-    """LUCB with asymmetric levels for any model that has bounds, in rounds of cc-lucb; :func:`design` builds it.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir, also with dependent rewards across arms
-    (docs/proofs.md, B.3).
-    """
+    """LUCB++ with the model's bounds; :func:`design` builds it. (alpha, epsilon, delta)-correct (docs/proofs.md, B)."""
 
     @property
     def confidence(self) -> ConfidenceBounds:
@@ -131,7 +124,7 @@ class ModelLUCBPlusPlus(TargetClaims, ModelLUCBPlusPlusParameters):
 
     @property
     def traits(self) -> Traits:
-        """Columns and state of the rounds; rewards may depend on each other across arms."""
+        """Columns and state as in cc-lucb; rewards may depend on each other across arms."""
         return Traits("lucb++", columns=EXTRA + self.rounds.confidence.extra, numbers=1, width=2, independent=False)
 
     def scratch(self, arms: int) -> cc_lucb.CCLUCBMemory:
@@ -160,7 +153,7 @@ class ModelLUCBPlusPlus(TargetClaims, ModelLUCBPlusPlusParameters):
 
 
 def with_bounds(target: Target, arms: int, pool: int, bounds: str = "tilt") -> ModelLUCBPlusPlus:
-    """LUCB++ on ``arms`` arms with bounds of the reward model; one-parameter families have two kinds of ``bounds``.
+    """LUCB++ on ``arms`` arms with the reward model's bounds; one-parameter families have two kinds of ``bounds``.
 
     Examples
     --------
@@ -181,19 +174,17 @@ def with_bounds(target: Target, arms: int, pool: int, bounds: str = "tilt") -> M
     models=cc_lucb.MODELS,
 )
 def design(target: Target, *, pool: int = 0) -> LUCBPlusPlus | ModelLUCBPlusPlus:
-    """LUCB++ on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on the whole of a finite list of ``pool`` candidates.
+    """LUCB++ on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on all of a finite list of ``pool`` candidates.
 
     Examples
     --------
-    >>> design(0.05, 0.05, 0.05).arms
-    72
     >>> from topalpha.families import Normal
-    >>> type(design(0.05, 0.05, 0.05, Normal())).__name__
-    'ModelLUCBPlusPlus'
+    >>> design(0.05, 0.05, 0.05).arms, type(design(0.05, 0.05, 0.05, Normal())).__name__
+    (72, 'ModelLUCBPlusPlus')
     """
     number = fewest(arms_tight(target.alpha, target.delta), pool)
     if not isinstance(target.family, RewardFamily):
         return with_bounds(target, number, pool)
     lower = math.log(4.0 * number / target.delta)
-    require(lower <= target.family.largest_threshold, "delta", "not be so small for this family", target.delta)
+    require(lower <= target.family.largest_threshold, "delta", "be larger for this family", target.delta)
     return LUCBPlusPlus(*target.on(number), upper_threshold=math.log(4.0 / target.delta), lower_threshold=lower)

@@ -26,5 +26,5 @@ def checked_bounds(
     if isinstance(confidence, ConjugateBounds):
         largest = max(confidence.lower_threshold, confidence.upper_threshold)
         possible = largest <= confidence.family.largest_threshold
-        require(possible, "delta", "not be so small with bounds 'kt' for this family", delta)
+        require(possible, "delta", "be larger with bounds 'kt' for this family", delta)
     return confidence

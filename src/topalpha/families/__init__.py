@@ -1,4 +1,4 @@
-"""Reward families: what is known about one arm's rewards."""
+"""Reward families: assumptions about the rewards of one arm."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ __all__ = [
     "read_numbers",
 ]
 
-#: One-parameter families (or rewards that one dominates), each in the file of its name: every algorithm takes them.
+#: One-parameter families (or rewards that one dominates), each in the file of its name. Every algorithm takes them.
 FAMILIES: dict[str, Any] = {
     name: getattr(import_module(f"topalpha.families.{name}"), name.title())
     for name in ("bernoulli", "gaussian", "poisson", "exponential", "gamma")
 }
 
-#: Every model of rewards by name; a name is what :func:`parse_family` reads. Those that are no one-parameter families
-#: have bounds for cc-lucb and lucb++, and all but ``normal`` evidence for joint-lucb.
+#: Every reward model by the name that :func:`parse_family` reads. The models after the one-parameter families have
+#: bounds for cc-lucb and lucb++, and all but ``normal`` also have evidence for joint-lucb.
 MODELS: dict[str, Any] = {
     **FAMILIES,
     "pass-fail": PassFail,
@@ -79,15 +79,15 @@ def parse_family(text: str) -> RewardModel:
         require(inside.endswith(")"), "family", _SHAPE, text)
     family: RewardModel
     if kind is Mirrored:
-        require(bool(opened), "family", "say what is mirrored, such as mirrored(poisson(3))", text)
+        require(bool(opened), "family", "name the mirrored family, as in mirrored(poisson(3))", text)
         try:
             family = Mirrored(checked(parse_family(inside.removesuffix(")"))))
         except RecursionError:
-            raise ValueError(f"family must not be nested so deeply, got {quoted(text)}") from None
+            raise ValueError(f"family must be nested less deeply, got {quoted(text)}") from None
     else:
         numbers: dict[str, Any] = read_numbers(text, kind._fields, inside.removesuffix(")"))
         missing = [field for field in kind._fields if field not in numbers and field not in kind._field_defaults]
-        require(not missing, "family", f"say its {' and '.join(missing)}", text)
+        require(not missing, "family", f"give its {' and '.join(missing)}", text)
         if kind is PassFail:
             items = numbers["items"]
             numbers["items"] = int(items) if items.is_integer() else items
@@ -97,7 +97,7 @@ def parse_family(text: str) -> RewardModel:
 
 
 def read_numbers(text: str, fields: tuple[str, ...], inside: str) -> dict[str, float]:
-    """The numbers by field; those without a name come first, in the order of the fields.
+    """The numbers by field; numbers without a name come first, in the order of the fields.
 
     Examples
     --------
@@ -111,8 +111,8 @@ def read_numbers(text: str, fields: tuple[str, ...], inside: str) -> dict[str, f
         require(bool(equals) or (not named and place < len(fields)), "family", _SHAPE, text)
         named = named or bool(equals)
         field = field.strip() if equals else fields[place]
-        require(field in fields, "family", f"have no parameters but {', '.join(fields)}", text)
-        require(field not in numbers, "family", f"say its {field} once", text)
+        require(field in fields, "family", f"have no parameters except {', '.join(fields)}", text)
+        require(field not in numbers, "family", f"give its {field} once", text)
         try:
             numbers[field] = float(digits)
         except ValueError:
@@ -121,7 +121,7 @@ def read_numbers(text: str, fields: tuple[str, ...], inside: str) -> dict[str, f
 
 
 def describe(family: RewardModel) -> str:
-    """The text from which :func:`parse_family` makes this family again; parameters at their defaults are left out.
+    """The text from which :func:`parse_family` builds this family again; parameters at their defaults are left out.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def describe(family: RewardModel) -> str:
 
 
 def checked_model(family: RewardModel | None) -> RewardModel:
-    """The model, Bernoulli if there is none, with its parameters checked.
+    """The model, Bernoulli by default, with its parameters checked.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def checked_model(family: RewardModel | None) -> RewardModel:
 
 
 def _plain(family: Any) -> Any:
-    """The same with Python's own numbers for parameters: describe writes them down."""
+    """The same family with plain Python numbers as parameters, for :func:`describe`."""
     if isinstance(family, Mirrored):
         inner = _plain(family.family)
         return family if inner is family.family else Mirrored(inner)
@@ -172,15 +172,10 @@ def _plain(family: Any) -> Any:
 
 
 def checked(family: RewardModel | None) -> RewardFamily:
-    """The family, Bernoulli if there is none, with its parameters checked: one with divergences, or none at all.
+    """The family, Bernoulli by default, with its parameters checked; it must be a one-parameter family.
 
     Examples
     --------
-    >>> checked(None)
-    Bernoulli(highest=1.0)
-    >>> checked(Gaussian(sigma=-1.0))
-    Traceback (most recent call last):
-    ValueError: sigma must be positive and finite, got -1.0
     >>> checked(Normal())
     Traceback (most recent call last):
     ValueError: family must be a one-parameter family for this algorithm; use cc-lucb, got 'normal'
@@ -193,12 +188,10 @@ def checked(family: RewardModel | None) -> RewardFamily:
 
 
 def unit_rewards(family: RewardModel | None) -> Bernoulli:
-    """Bernoulli rewards, which stand for any rewards between 0 and 1: what Hoeffding's inequality speaks of.
+    """Bernoulli rewards, whose bounds cover all rewards in [0, 1], as Hoeffding's inequality does.
 
     Examples
     --------
-    >>> unit_rewards(None)
-    Bernoulli(highest=1.0)
     >>> unit_rewards(Gaussian(0.5))
     Traceback (most recent call last):
     ValueError: family must be bernoulli, which covers all rewards in [0, 1], got 'gaussian(sigma=0.5)'

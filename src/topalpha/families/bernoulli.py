@@ -1,8 +1,8 @@
-"""Bernoulli rewards; the same bounds hold for any reward in [0, 1].
+"""Bernoulli rewards; the same bounds hold for any rewards in [0, 1].
 
 For X in [0, 1] with mean mu, x -> (q/mu)^x ((1-q)/(1-mu))^(1-x) is convex, so its expectation is at most the Bernoulli
 value 1: Bernoulli likelihood ratios are supermartingales for every [0, 1] reward, and every bound here stays valid.
-Only lower bounds on the sample complexity need rewards that are really Bernoulli.
+Only lower bounds on the sample complexity need truly Bernoulli rewards.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from topalpha.validate import require
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-# Relative slack added to the last Newton iterate: larger than its rounding error, far below the 1e-9 promised.
+# Relative slack added to the last Newton iterate: larger than its rounding error, far below the tolerance of 1e-9.
 _OUTWARD = 4e-15
 
-# A mean or room below this counts as 0 in the inversion: the products there would underflow.
+# A mean or room below this counts as 0 in the inversion, where products would underflow.
 _TINY = 1e-290
 
 
@@ -37,15 +37,13 @@ class Bernoulli(FromZero, BernoulliParameters):
     Parameters
     ----------
     highest
-        No arm's mean is above it.
+        The highest possible mean of an arm.
 
     Examples
     --------
     >>> family = Bernoulli()
-    >>> round(family.divergence(0.3, 0.5), 12)
-    0.082282878505
-    >>> round(family.upper(0.5, 0.1), 9), round(family.lower(0.5, 0.1), 9)
-    (0.712878631, 0.287121369)
+    >>> round(family.divergence(0.3, 0.5), 9), round(family.upper(0.5, 0.1), 9), round(family.lower(0.5, 0.1), 9)
+    (0.082282879, 0.712878631, 0.287121369)
     """
 
     def divergence(self, mean: float, other: float) -> float:
@@ -70,10 +68,10 @@ class Bernoulli(FromZero, BernoulliParameters):
         return max(result, 0.0)
 
     def excess(self, mean: float, room: float, level: float) -> float:
-        """The rise x in [0, room] with d(mean, mean + x) = level, from above; ``room`` is 1 - mean.
+        """The rise x in [0, room] with d(mean, mean + x) = level, rounded up; ``room`` is 1 - mean.
 
         x -> d(mean, mean + x) is convex and increasing: a Newton step from anywhere lands at or above the root, and
-        from there the iteration decreases to it. Working in the rise keeps full relative accuracy near x = 0.
+        from there the iteration decreases to it. Working with the rise keeps full relative accuracy near x = 0.
         """
         if level <= 0.0 or room <= 0.0:
             return 0.0
@@ -233,11 +231,11 @@ class Bernoulli(FromZero, BernoulliParameters):
         return 1.0 if rng.random() < mean else 0.0
 
     def sample_sum(self, mean: float, count: int, rng: Generator) -> float:
-        """How many of ``count`` rewards are 1."""
+        """The number of ones among ``count`` rewards."""
         return draw_binomial(count, mean, rng)
 
     def check(self, reward: float) -> None:
-        """Any number in [0, 1] will do."""
+        """Raise ``ValueError`` unless the reward lies in [0, 1]."""
         require(0.0 <= reward <= 1.0, "reward", "lie in [0, 1]", reward)
 
     def check_parameters(self) -> None:

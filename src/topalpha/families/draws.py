@@ -1,4 +1,4 @@
-"""Draws that allocate memory when compiled; the engine compiles these, and only these, with an allocator."""
+"""Draws that allocate memory when compiled; the engine compiles only these with an allocator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def draw_poisson(mean: float, rng: Generator) -> float:
 
 
 def draw_binomial(count: int, mean: float, rng: Generator) -> float:
-    """How many of ``count`` trials succeed.
+    """The number of successes in ``count`` trials.
 
     Examples
     --------

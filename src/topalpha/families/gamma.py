@@ -1,4 +1,4 @@
-"""Gamma rewards of known shape k, by their mean. The bounds are for gamma rewards of that shape only."""
+"""Gamma rewards of known shape k. The bounds hold for gamma rewards of that shape only."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class ScaleFamily(FromZero):
-    """A family known up to its scale: everything that follows from its fields or properties shape and highest.
+    """A family known up to its scale, given its ``shape`` and the ``highest`` mean.
 
-    Tilts are logarithms of ratios of means, and gaps are relative: the shape drops out of both.
+    Tilts are logarithms of ratios of means, and gaps are relative, so neither depends on the shape.
     """
 
     if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class ScaleFamily(FromZero):
     def upper(self, mean: float, level: float) -> float:
         """sup{q : d(mean, q) <= level}, never below it (label ``kl-ub``).
 
-        A mean of 0 can only be an underflow, which says nothing about the scale: the bound is then ``highest``.
+        A mean of 0 can only be an underflow, which has no information about the scale: the bound is then ``highest``.
         """
         if level <= 0.0:
             return min(mean, self.highest)
@@ -96,17 +96,16 @@ class ScaleFamily(FromZero):
         return self.divergence(self.chernoff_point(one, other), max(one, other))
 
     def kappa(self, epsilon: float) -> float:
-        """inf{d(x, y) : |x - y| >= epsilon / 2} over means of at most ``highest``.
+        """inf{d(x, y) : |x - y| >= epsilon / 2} over means of at most ``highest``; 0 without a highest mean.
 
-        Only the ratio of the means counts, so the infimum is at the top: with r = epsilon / (2 highest), the pair
-        (highest - epsilon/2, highest) costs k (-r - ln(1 - r)), less than the same pair reversed. 0 without a
-        highest mean.
+        d depends on the ratio of the means only, so the infimum is at the top: with r = epsilon / (2 highest), the pair
+        (highest - epsilon/2, highest) costs k (-r - ln(1 - r)), less than the reversed pair.
         """
         if self.highest == math.inf:
             return 0.0
         share = 0.5 * epsilon / self.highest
         if share >= 1.0:
-            return math.inf  # no two such means (or one of them is 0)
+            return math.inf  # no two means differ by that much (or one of them is 0)
         return (
             self.shape * ratio_cost(1.0 - share, 1.0)
             if share > 1e-3
@@ -120,8 +119,8 @@ class ScaleFamily(FromZero):
         mean and Ville's inequality gives N d(p, mu) <= ln(1/level) + R for all N at once. With n = kN and s = kS,
         R = n ln n - n - ln Gamma(n + a) + ln Gamma(a) + a ln(1 + s/b) + n ln(1 + b/s), about
         (1/2) ln n + 0.37 + (1/4) ln(p/b) for means p above b = highest / 1024: it grows by 0.6 for each factor ten of
-        the mean. Means below b are still covered, at the price b/p. A prior centred on the true mean would be free of
-        the unit, but its R is a function of p/mu and has no bound. Without a highest mean, 1 takes its place.
+        the mean. Means below b are still covered, at the cost b/p. A prior centred on the true mean would not depend on
+        the unit, but its R is an unbounded function of p/mu. Without a highest mean, 1 takes its place.
         """
         if pulls <= 0:
             return 0.0
@@ -183,7 +182,7 @@ class ScaleFamily(FromZero):
         return mean * mean / self.shape
 
     def spread(self, total: float, pulls: int) -> float:
-        """A positive estimate of the variance mean^2 / k that depends on no unit and errs upward after few rewards."""
+        """A positive estimate of the variance mean^2 / k: independent of the unit, and too large after few rewards."""
         if pulls <= 0:
             return math.inf
         mean = total / pulls
@@ -201,7 +200,7 @@ class ScaleFamily(FromZero):
         return self.shape * (pulls * fall + total / alternative * ((alternative - mean) / mean))
 
     def check(self, reward: float) -> None:
-        """Finite numbers of at least 0 (0 can only be an underflow)."""
+        """Raise ``ValueError`` unless the reward is at least 0 and finite (0 can only be an underflow)."""
         require(0.0 <= reward < math.inf, "reward", "be at least 0 and finite", reward)
 
 
@@ -215,23 +214,21 @@ class GammaParameters(NamedTuple):
 class Gamma(ScaleFamily, GammaParameters):
     """Positive rewards of density proportional to x^(k-1) exp(-k x / mean), k the ``shape``, means up to ``highest``.
 
-    Without a ``highest`` the tilts are laid out for means up to 1024 epsilon. A run among means far above that may not
-    stop; what it returns is covered all the same.
+    Without a ``highest`` the grid of tilts covers means up to 1024 epsilon. With means far above that a run may not
+    stop; the guarantee holds all the same.
 
     Parameters
     ----------
     shape
-        Of all arms; 1 is exponential.
+        The shape of all arms; 1 is exponential.
     highest
-        No arm's mean is above it.
+        The highest possible mean of an arm.
 
     Examples
     --------
     >>> family = Gamma(shape=2.0)
-    >>> round(family.divergence(1.0, 2.0), 12)
-    0.38629436112
-    >>> round(family.upper(2.0, 0.2), 12), round(family.lower(2.0, 0.2), 12)
-    (3.242453670064, 1.319068781576)
+    >>> round(family.divergence(1.0, 2.0), 9), round(family.upper(2.0, 0.2), 9), round(family.lower(2.0, 0.2), 9)
+    (0.386294361, 3.24245367, 1.319068782)
     """
 
     def sample(self, mean: float, rng: Generator) -> float:

@@ -1,8 +1,8 @@
-"""Gaussian rewards of known variance; the same bounds hold for any sigma-sub-Gaussian reward.
+"""Gaussian rewards of known variance; the same bounds hold for any sigma-sub-Gaussian rewards.
 
 For a reward with E exp(h (X - mu)) <= exp(sigma^2 h^2 / 2) for all h, every Gaussian likelihood ratio is a
-supermartingale, and every bound here stays valid. Only lower bounds on the sample complexity need rewards that are
-really Gaussian.
+supermartingale, and every bound here stays valid. Only lower bounds on the sample complexity need truly Gaussian
+rewards.
 """
 
 from __future__ import annotations
@@ -17,34 +17,32 @@ from topalpha.validate import positive, real, require
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-# Levels down to exp(-_NATS) are covered by `redundancy`; the prior is worth 1 / _NATS of a pull.
+# `redundancy` is valid at levels down to exp(-_NATS); its prior has the weight of 1 / _NATS pulls.
 _NATS = 64.0
 
 
 class GaussianParameters(NamedTuple):
-    """A standard deviation that no arm exceeds, and the highest mean."""
+    """The largest standard deviation of an arm, and the highest mean."""
 
     sigma: float = 1.0
     highest: float = math.inf
 
 
 class Gaussian(Independent, GaussianParameters):
-    """Rewards of standard deviation ``sigma``, or sigma-sub-Gaussian ones, with no arm's mean above ``highest``.
+    """Rewards of standard deviation ``sigma``, or sigma-sub-Gaussian rewards, with no arm's mean above ``highest``.
 
     Parameters
     ----------
     sigma
-        The standard deviation of rewards, or a number of which they are sub-Gaussian.
+        The standard deviation of rewards, or their sub-Gaussian parameter.
     highest
-        No arm's mean is above it.
+        The highest possible mean of an arm.
 
     Examples
     --------
     >>> family = Gaussian(sigma=0.5)
-    >>> round(family.divergence(0.3, 0.5), 12)
-    0.08
-    >>> round(family.upper(0.5, 0.1), 12), round(family.lower(0.5, 0.1), 12)
-    (0.72360679775, 0.27639320225)
+    >>> round(family.divergence(0.3, 0.5), 9), round(family.upper(0.5, 0.1), 9), round(family.lower(0.5, 0.1), 9)
+    (0.08, 0.723606798, 0.276393202)
     """
 
     @property
@@ -103,9 +101,9 @@ class Gaussian(Independent, GaussianParameters):
         """R of the normal mixture: 1/N + (1/2)(1 + r/N) ln(1 + N/r), r = 1/64 of a pull; a function of N only.
 
         Mixing the alternatives mu + theta over theta ~ N(0, sigma^2 / r) gives a martingale under every mu, and by
-        Ville N d(p, mu) <= (1 + r/N)(x + (1/2) ln(1 + N/r)), x = ln(1/level). The excess over x + R, r x/N - 1/N, is
-        at most 0 while x <= 64: the statement holds at every level of at least e^-64 (1.6e-28). A prior with a fixed
-        centre would do without that limit, but its R grows as the square of the distance to that centre.
+        Ville N d(p, mu) <= (1 + r/N)(x + (1/2) ln(1 + N/r)), x = ln(1/level). The excess over x + R, r x/N - 1/N, is at
+        most 0 while x <= 64: the statement holds at every level of at least e^-64 (1.6e-28). A prior with a fixed
+        centre would not need that limit, but its R grows as the square of the distance to that centre.
         """
         if pulls <= 0:
             return 0.0
@@ -132,7 +130,7 @@ class Gaussian(Independent, GaussianParameters):
         return epsilon
 
     def largest_gap(self) -> float:
-        """2 sigma, what the largest tilt moves the mean by."""
+        """2 sigma, the shift of the mean by the largest tilt."""
         return 2.0 * self.sigma
 
     def below(self, mean: float, gap: float) -> float:
@@ -165,11 +163,11 @@ class Gaussian(Independent, GaussianParameters):
         return rng.normal(mean, self.sigma)
 
     def check(self, reward: float) -> None:
-        """Any finite number will do."""
+        """Raise ``ValueError`` unless the reward is finite."""
         require(-math.inf < reward < math.inf, "reward", "be finite", reward)
 
     def check_parameters(self) -> None:
-        """Raise ``ValueError`` unless sigma is positive and ``highest`` leaves room for a mean."""
+        """Raise ``ValueError`` unless sigma is positive and ``highest`` is above -inf."""
         sigma = positive("sigma", self.sigma)
         require(1e-100 <= sigma <= 1e100, "sigma", "lie between 1e-100 and 1e100: its square must be finite", sigma)
         require(real("highest", self.highest) > -math.inf, "highest", "be above -inf", self.highest)

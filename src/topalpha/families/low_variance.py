@@ -1,4 +1,4 @@
-"""Rewards in [0, 1] whose variance is small: bounds that learn the variance."""
+"""Rewards in [0, 1] of small variance: the bounds adapt to the variance."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from topalpha.validate import require
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-# What `sample` scatters rewards by, cut off at the ends of the range.
+# Half-width of the rewards from `sample` around their mean, cut off at the ends of the range.
 _SCATTER = 0.05
 
 
 class LowVariance(NamedTuple):
     """Rewards anywhere in [0, 1], with no arm's mean above ``highest``; the smaller their variance, the fewer pulls.
 
-    Valid for every law on [0, 1], like Bernoulli's bounds, and tighter than those where the variance is well below
+    Valid for every law on [0, 1], like Bernoulli's bounds, and tighter where the variance is well below
     mean (1 - mean). No bound for all of [0, 1] can place a mean within epsilon in fewer than about
     ln(1/level) / epsilon pulls: a rare bad outcome cannot be excluded sooner.
 
     Parameters
     ----------
     highest
-        No arm's mean is above it.
+        The highest possible mean of an arm.
 
     Examples
     --------
@@ -49,12 +49,12 @@ class LowVariance(NamedTuple):
         return ENDLESS
 
     def sample(self, mean: float, rng: Generator) -> float:
-        """Uniform around the mean, by at most .05 and no further than the range allows."""
+        """A uniform reward around the mean, within .05 of it and within the range."""
         width = min(_SCATTER, mean, 1.0 - mean)
         return min(max(mean + width * (2.0 * rng.random() - 1.0), 0.0), 1.0)
 
     def check(self, reward: float) -> None:
-        """Any number in [0, 1] will do."""
+        """Raise ``ValueError`` unless the reward lies in [0, 1]."""
         require(0.0 <= reward <= 1.0, "reward", "lie in [0, 1]", reward)
 
     def check_parameters(self) -> None:

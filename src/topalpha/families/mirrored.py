@@ -1,7 +1,7 @@
-"""A family with the sign of its rewards reversed: to minimise costs that are Poisson, exponential or gamma.
+"""A family with the sign of its rewards reversed, to minimise Poisson, exponential or gamma costs.
 
-Gaussian rewards and those in [0, 1] are flipped inside their own class; these are not, so every answer is the mirror
-image of the family's own. A difference ``0.0 - x`` is a negation that never makes -0.0.
+Gaussian rewards and rewards in [0, 1] are flipped within their own class. The other families are not symmetric, so
+every answer here is the mirror image of the family's answer. ``0.0 - x`` negates and never gives -0.0.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 class Mirrored(NamedTuple):
-    """Rewards -X, where X is a reward of ``family``; valid for whatever that family's bounds are valid for.
+    """Rewards -X, where X is a reward of ``family``; the bounds are valid wherever those of the family are.
 
     Parameters
     ----------
     family
-        That of X.
+        The family of X.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class Mirrored(NamedTuple):
         return self.family.redundancy(0.0 - total, pulls)
 
     def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
-        """The family's term with the opposite tilt: a mean tilted down is a mirrored one tilted up."""
+        """The family's term with the opposite tilt: tilting a mean down tilts its mirror image up."""
         opposite = math.expm1(min(-tilt, LARGEST_EXPONENT))
         return self.family.tilted(0.0 - mean, 0.0 - total, pulls, -tilt, opposite)
 
@@ -124,11 +124,11 @@ class Mirrored(NamedTuple):
         return 0.0 - self.family.below(0.0 - mean, gap)
 
     def below_slope(self, gap: float) -> float:
-        """The slope of the family's ``above``, which undoes its ``below``."""
+        """The slope of the family's ``above``, the inverse of its ``below``."""
         return 1.0 / self.family.below_slope(gap)
 
     def variance(self, mean: float) -> float:
-        """The family's own at -mean, kept off 0: the mean 0 is the highest here, and alternatives may come close."""
+        """The family's own at -mean, kept above 0: the mean 0 is the highest here, and alternatives may come close."""
         return max(self.family.variance(0.0 - mean), 1e-300)
 
     def spread(self, total: float, pulls: int) -> float:
@@ -136,15 +136,15 @@ class Mirrored(NamedTuple):
         return self.family.spread(0.0 - total, pulls)
 
     def log_ratio(self, alternative: float, mean: float, total: float, pulls: int) -> float:
-        """The family's own between -alternative and -mean; infinite where rewards rule out the highest mean."""
+        """The family's own between -alternative and -mean; infinite if the rewards rule out the highest mean."""
         if mean >= self.highest and total < 0.0:
-            return math.inf  # the family itself is never asked about its lowest mean as a null
+            return math.inf  # the family itself never tests its lowest mean as the null
         return self.family.log_ratio(0.0 - alternative, 0.0 - mean, 0.0 - total, pulls)
 
     def log_ratio_since(
         self, alternative: float, mean: float, total: float, pulls: int, total_then: float, pulls_then: int
     ) -> float:
-        """The same from the rewards after the first ``pulls_then``."""
+        """The same for the rewards after the first ``pulls_then``."""
         if mean >= self.highest and total < 0.0:
             return math.inf
         return self.family.log_ratio_since(
@@ -156,7 +156,7 @@ class Mirrored(NamedTuple):
         return 0.0 - self.family.sample(0.0 - mean, rng)
 
     def check(self, reward: float) -> None:
-        """Whatever the family allows, with the opposite sign."""
+        """Raise ``ValueError`` unless minus the reward can come from the family."""
         try:
             self.family.check(0.0 - reward)
         except ValueError:
@@ -164,7 +164,7 @@ class Mirrored(NamedTuple):
             raise ValueError(f"reward must be minus a reward that {name} can have, got {reward!r}") from None
 
     def check_parameters(self) -> None:
-        """Raise ``ValueError`` unless there is a reward family inside, itself not mirrored, of sound parameters."""
+        """Raise ``ValueError`` unless ``family`` is a valid reward family that is not mirrored itself."""
         single = isinstance(self.family, RewardFamily) and not isinstance(self.family, Mirrored)
         require(single, "family", "be a reward family that is not mirrored itself", self.family)
         self.family.check_parameters()

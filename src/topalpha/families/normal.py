@@ -13,22 +13,20 @@ if TYPE_CHECKING:
 
 
 class Normal(NamedTuple):
-    """Normal rewards, each arm with a variance of its own that nobody needs to know.
+    """Normal rewards; each arm has its own unknown variance. For cc-lucb and lucb++ only.
 
     Exact under normality only: for other rewards the error is not controlled. (Lognormal rewards, exp(1.5 Z), break an
-    upper bound of level .2 in six runs of ten.) For nearly normal rewards there are guards, as a heuristic: no bound is
-    finite before ``least_pulls`` rewards, or while all rewards are equal; rewards rounded to a lattice should be
-    dithered over one step of it. ``prior_pulls`` is how many pulls the prior on the effect is worth: bounds are
-    narrowest for differences of about 1/sqrt(prior_pulls) standard deviations.
-
-    For cc-lucb and lucb++ only: see ``topalpha.confidence.student`` for why.
+    upper bound of level .2 in six runs of ten.) Two heuristic guards help with nearly normal rewards: no bound is
+    finite before ``least_pulls`` rewards of an arm, or while all rewards are equal. Rewards rounded to a lattice should
+    be dithered over one step of it. ``topalpha.confidence.student`` says why joint-lucb does not take them.
 
     Parameters
     ----------
     prior_pulls
-        How many pulls the prior on the effect is worth.
+        The weight of the prior on the effect, in pulls: bounds are narrowest for differences of about
+        1/sqrt(prior_pulls) standard deviations.
     least_pulls
-        No bound is finite before so many rewards of an arm.
+        The number of rewards of an arm before its bounds are finite.
 
     Examples
     --------
@@ -55,14 +53,14 @@ class Normal(NamedTuple):
         return ENDLESS
 
     def sample(self, mean: float, rng: Generator) -> float:
-        """A normal reward of standard deviation 1: bounds do not change with the unit."""
+        """A normal reward of standard deviation 1: the bounds do not depend on the unit."""
         return rng.normal(mean, 1.0)
 
     def check(self, reward: float) -> None:
-        """Any finite number will do."""
+        """Raise ``ValueError`` unless the reward is finite."""
         require(-math.inf < reward < math.inf, "reward", "be finite", reward)
 
     def check_parameters(self) -> None:
-        """Raise ``ValueError`` unless the prior is proper and there is a deviation to speak of."""
+        """Raise ``ValueError`` unless the prior is proper and an arm needs at least two rewards."""
         positive("prior_pulls", self.prior_pulls)
         require(2.0 <= self.least_pulls < math.inf, "least_pulls", "be at least 2", self.least_pulls)

@@ -1,4 +1,4 @@
-"""What is known about an arm's rewards: the protocols of reward models, from the range of means to whole families."""
+"""The protocols of reward models, from the range of means to one-parameter families."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-#: How many pulls an arm has where nothing limits them.
+#: The capacity of an arm without a limit on its pulls.
 ENDLESS = 2**62
 
 
 @runtime_checkable
 class RewardModel(Protocol):
-    """What is known about one arm's rewards: the range of the means, and which rewards there can be.
+    """Assumptions about the rewards of one arm: the range of the means, and the possible rewards.
 
-    Methods stay inside the compiled subset, scalars in and scalars out; ``check`` and ``check_parameters`` run on the
-    host only.
+    Methods stay in the compiled subset, scalars in and scalars out; ``check`` and ``check_parameters`` run on the host.
     """
 
     @property
@@ -30,13 +29,13 @@ class RewardModel(Protocol):
 
     @property
     def capacity(self) -> int:
-        """How many pulls an arm has at most: :data:`ENDLESS`, or the size of a finite set of items."""
+        """The largest number of pulls of an arm: :data:`ENDLESS`, or the size of a finite set of items."""
 
     def sample(self, mean: float, rng: Generator) -> float:
         """One reward of an arm with this mean."""
 
     def check_parameters(self) -> None:
-        """Raise ``ValueError`` unless the parameters make sense."""
+        """Raise ``ValueError`` unless the parameters are valid."""
 
     def check(self, reward: float) -> None:
         """Raise ``ValueError`` unless the reward can come from this family."""
@@ -44,22 +43,22 @@ class RewardModel(Protocol):
 
 @runtime_checkable
 class EvidenceFamily(RewardModel, Protocol):
-    """Rewards whose likelihood ratios between means are known: what joint-lucb needs.
+    """Rewards with known likelihood ratios between means, as joint-lucb needs.
 
     ``gap_unit`` and ``largest_gap``, which choose grids, run on the host only.
     """
 
     def gap_unit(self, epsilon: float) -> float:
-        """What a difference of ``epsilon`` between means is in the family's own scale of gaps."""
+        """A difference of ``epsilon`` between means, in the family's own scale of gaps."""
 
     def largest_gap(self) -> float:
-        """Where the grid of gaps ends."""
+        """The largest gap of the grid."""
 
     def below(self, mean: float, gap: float) -> float:
-        """The alternative that lies ``gap`` below the mean, in the family's own scale of gaps."""
+        """The alternative ``gap`` below the mean, in the family's own scale of gaps."""
 
     def above(self, mean: float, gap: float) -> float:
-        """The alternative that lies ``gap`` above the mean, in the family's own scale of gaps."""
+        """The alternative ``gap`` above the mean, in the family's own scale of gaps."""
 
     def below_slope(self, gap: float) -> float:
         """The derivative of :meth:`below` in the mean, where it is not cut off."""
@@ -76,7 +75,7 @@ class EvidenceFamily(RewardModel, Protocol):
     def log_ratio_since(
         self, alternative: float, mean: float, total: float, pulls: int, total_then: float, pulls_then: int
     ) -> float:
-        """The same from the rewards after the first ``pulls_then``, whose sum was ``total_then``."""
+        """The same for the rewards after the first ``pulls_then``, whose sum was ``total_then``."""
 
 
 @runtime_checkable
@@ -97,7 +96,7 @@ class RewardFamily(EvidenceFamily, Protocol):
         """inf{q <= mean : d(mean, q) <= level} (label ``kl-lb``)."""
 
     def ceiling(self, mean: float, bound: float, level: float, later: float) -> float:
-        """At least ``upper(mean, later)``, cheaply, given bound = upper(mean, level) and later >= level."""
+        """A cheap upper bound of ``upper(mean, later)``, given bound = upper(mean, level) and later >= level."""
 
     def chernoff_point(self, one: float, other: float) -> float:
         """z*, the point with d(z*, one) = d(z*, other)."""
@@ -106,7 +105,7 @@ class RewardFamily(EvidenceFamily, Protocol):
         """d*(one, other) = d(z*, one), the Chernoff information."""
 
     def kappa(self, epsilon: float) -> float:
-        """inf{d(x, y) : |x - y| >= epsilon / 2}: what replaces epsilon^2 / 2 outside [0, 1] rewards."""
+        """inf{d(x, y) : |x - y| >= epsilon / 2}, which replaces epsilon^2 / 2 outside [0, 1] rewards."""
 
     def redundancy(self, total: float, pulls: int) -> float:
         """R: maximal log-likelihood minus log conjugate mixture, so that N d(p, mu) <= ln(1/level) + R."""
@@ -122,10 +121,10 @@ class RewardFamily(EvidenceFamily, Protocol):
         """The derivative of :meth:`tilted` in the mean."""
 
     def smallest_tilt(self, epsilon: float) -> float:
-        """The tilt epsilon / (2 v), v the variance proxy: the one that makes a run with tied means stop."""
+        """The tilt epsilon / (2 v), v the variance proxy, which makes a run with tied means stop."""
 
     def largest_tilt(self) -> float:
-        """Where the grid of tilts ends."""
+        """The largest tilt of the grid."""
 
     @property
     def largest_threshold(self) -> float:
@@ -133,7 +132,7 @@ class RewardFamily(EvidenceFamily, Protocol):
 
 
 class Independent:
-    """What families of independent rewards without a limit of their number share."""
+    """Base of families with independent rewards and no limit on pulls."""
 
     @property
     def capacity(self) -> int:
@@ -143,13 +142,13 @@ class Independent:
     def log_ratio_since(
         self: Any, alternative: float, mean: float, total: float, pulls: int, total_then: float, pulls_then: int
     ) -> float:
-        """The ratio from later rewards only: they are independent of the earlier ones."""
+        """The likelihood ratio of the later rewards, which are independent of the earlier ones."""
         ratio: float = self.log_ratio(alternative, mean, total - total_then, pulls - pulls_then)
         return ratio
 
 
 class FromZero(Independent):
-    """The same for rewards of at least 0, whose redundancy is valid at every level."""
+    """Base of families with rewards of at least 0, whose redundancy is valid at every level."""
 
     @property
     def lowest(self) -> float:

@@ -1,23 +1,23 @@
-"""What Poisson, exponential and gamma rewards share: two roots, and accurate differences of logarithms.
+"""Numerics of Poisson, exponential and gamma rewards: two roots, and accurate differences of logarithms.
 
-Their divergences are all multiples of r - 1 - ln r, with r the ratio of the two means one way round or the other: the
-bounds need the root r > 1 and the root r < 1 of that one function.
+Their divergences are all multiples of r - 1 - ln r, where r is the ratio of the two means or its inverse. The bounds
+need the root r > 1 and the root r < 1 of that function.
 """
 
 from __future__ import annotations
 
 import math
 
-# Relative slack added to a root: larger than its rounding error, far below the 1e-9 promised.
+# Relative slack added to a root: larger than its rounding error, far below the tolerance of 1e-9.
 OUTWARD = 4e-15
 
-# Relative slack of a ceiling over the bound it foretells: larger than the rounding error of both.
+# Relative slack of a ceiling over the bound: larger than the rounding error of both.
 SPARE = 1e-12
 
-# exp of anything larger overflows; Python raises there and compiled code does not.
+# exp of anything larger overflows, where Python raises and compiled code does not.
 LARGEST_EXPONENT = 709.782712893384
 
-# With no highest mean, grids of tilts and gaps are laid out for means up to this many epsilons.
+# Without a highest mean, the grids of tilts and gaps cover means up to this many epsilons.
 REACH = 1024.0
 
 # The mixture of `redundancy`: an inverse-gamma prior of this shape, and of scale highest / PRIOR_DEPTH.
@@ -44,7 +44,7 @@ def ratio_cost(one: float, other: float) -> float:
 def log_gamma(value: float) -> float:
     """ln Gamma(value) for a positive value, by Stirling's series from 10 on.
 
-    ``math.lgamma`` is not the same function in compiled code: the last digit differs, and so would a run.
+    ``math.lgamma`` differs from its compiled version in the last digit, and so would a run.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def log_quotient(low: float, high: float) -> float:
 
 
 def growth_series(share: float) -> float:
-    """(-r - ln(1 - r)) / r^2 for a small r, where 1 - r would already be rounded.
+    """(-r - ln(1 - r)) / r^2 for a small r, where computing 1 - r would lose digits.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def growth_series(share: float) -> float:
 
 
 def reach(highest: float, epsilon: float) -> float:
-    """The largest mean that grids are laid out for: ``highest``, or 1024 epsilon where there is none.
+    """The largest mean covered by grids: ``highest``, or 1024 epsilon if that is infinite.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What a person says about rewards, and what the algorithms see of it.
+"""Reward models in the user's units, and their translation for the algorithms.
 
-Algorithms maximise, and know rewards in [0, 1] or of a few families. A :class:`Model` lies between: it maps rewards in
-a person's units to those of a family and back, checks them, and says in plain words what the guarantee rests on.
+Algorithms maximise, and know rewards in [0, 1] or of a few families. A :class:`Model` maps rewards in the user's units
+to those of a family and back, checks them, and states the assumptions of the guarantee in plain words.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from topalpha.families import (
 from topalpha.families.protocols import RewardModel
 from topalpha.validate import flag, real, require, whole
 
-# Laws on [0, 1] that stay what they are when an outcome that never came is counted as the worst one.
+# Families that still hold if a failed pull counts as the worst reward.
 _BOUNDED = (Bernoulli, LowVariance, PassFail)
 _NOT_ROBUST = "for other laws the error is not controlled."
 
 
 class Model(NamedTuple):
-    """A family of rewards behind a change of units; build it with :func:`reward_model`.
+    """A family of rewards in the user's units; build it with :func:`reward_model`.
 
-    What the family sees is (reward - offset) / factor; the factor is negative where small rewards are wanted. ``text``
-    is what :func:`reward_model` makes the same model from, together with ``minimise``.
+    The family's reward is (reward - offset) / factor; the factor is negative if rewards are minimised.
+    :func:`reward_model` builds the same model from ``text`` and ``minimise``.
 
     Examples
     --------
@@ -53,17 +53,17 @@ class Model(NamedTuple):
 
     @property
     def minimise(self) -> bool:
-        """Whether small rewards are wanted."""
+        """Whether rewards are minimised."""
         return self.factor < 0.0
 
     @property
     def worst(self) -> float | None:
-        """The worst reward there is, which a failed pull may be counted as; None where that would leave the family."""
+        """The worst possible reward, as which a failed pull may count; None if that would leave the family."""
         return self.offset if isinstance(self.family, _BOUNDED) else None
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the guarantee rests on, in sentences."""
+        """The assumptions of the guarantee, in sentences."""
         family = self.family.family if isinstance(self.family, Mirrored) else self.family
         sentence = _law(family, *self._range())
         if isinstance(self.family, Mirrored) and not self.minimise:
@@ -76,36 +76,36 @@ class Model(NamedTuple):
         return (sentence,)
 
     def to_internal(self, reward: float) -> float:
-        """The reward as the family sees it."""
+        """The reward in the family's units."""
         return (reward - self.offset) / self.factor + 0.0  # never -0.0
 
     def to_user(self, mean: float) -> float:
-        """A mean of the family's in a person's units."""
+        """A mean of the family in the user's units."""
         return self.offset + self.factor * mean
 
     def epsilon(self, epsilon: float) -> float:
-        """A distance between means, given in a person's units, as the family sees it."""
+        """A distance between means, in the family's units."""
         return epsilon / abs(self.factor)
 
     def check(self, reward: float) -> None:
-        """Raise ``ValueError``, in a person's units, unless there can be such a reward."""
+        """Raise ``ValueError``, in the user's units, unless the reward is possible."""
         number = real("reward", reward)
         if isinstance(self.family, Bernoulli | LowVariance):
             low, high = self._range()
             require(low <= number <= high, "reward", f"lie in [{low:g}, {high:g}]", reward)
         elif isinstance(self.family, Mirrored) and self.minimise:
             self.family.family.check(number)
-        else:  # flipping the sign of a normal reward, or pass and fail, makes another such reward
+        else:  # normal and pass-fail rewards stay such rewards when flipped
             self.family.check(number)
 
     def _range(self) -> tuple[float, float]:
-        """What 0 and 1 of the family are in a person's units, the smaller first."""
+        """The family's 0 and 1 in the user's units, the smaller first."""
         ends = (self.offset, self.offset + self.factor)
         return min(ends), max(ends)
 
 
 def _law(family: RewardModel, low: float, high: float) -> str:
-    """What is assumed about the law of a candidate's rewards."""
+    """The assumption about the law of a candidate's rewards."""
     if isinstance(family, PassFail):
         order = "in its own random order; the claim is about the score on these items."
         return f"Each candidate is scored on the same {family.items} items, {order}"
@@ -121,16 +121,16 @@ def _law(family: RewardModel, low: float, high: float) -> str:
 
 
 def reward_model(family: str | RewardModel | None = None, *, minimise: bool = False, items: int | None = None) -> Model:
-    """A model from what a person says about rewards.
+    """Build a model from the user's description of the rewards.
 
     Parameters
     ----------
     family
         A family, or text that :func:`topalpha.parse_family` reads, Bernoulli by default. Two more texts are
-        ``range(lo,hi)``, rewards of which nothing is known but their range, and ``low-variance(lo,hi)``.
+        ``range(lo,hi)``, rewards of which only the range is known, and ``low-variance(lo,hi)``.
     minimise
-        Whether small rewards are wanted. A ``highest`` mean of rewards in [0, 1] or of Gaussian ones is then of no use
-        to the bounds, and is left out.
+        Whether to minimise rewards. A ``highest`` mean of rewards in [0, 1] or of Gaussian rewards then does not help the
+        bounds, and is ignored.
     items
         The size of the test set, for ``pass-fail``.
 
@@ -152,17 +152,17 @@ def reward_model(family: str | RewardModel | None = None, *, minimise: bool = Fa
         return Model(inner, 1.0, -1.0, text)
     if isinstance(inner, Gaussian | Normal):
         return Model(Gaussian(inner.sigma) if isinstance(inner, Gaussian) else inner, 0.0, -1.0, text)
-    require(not isinstance(inner, Mirrored), "family", "not be mirrored already where minimise is set", text)
+    require(not isinstance(inner, Mirrored), "family", "not be mirrored if minimise is set", text)
     return Model(Mirrored(checked(inner)), 0.0, -1.0, text)
 
 
 def _read(family: str | RewardModel | None, items: int | None) -> tuple[RewardModel, float, float, str]:
-    """The family, what its 0 and 1 are in a person's units, and the text for all of it."""
+    """The family, its 0 and 1 in the user's units, and the text of the model."""
     if items is not None:
         model = PassFail(whole("items", items))
         model.check_parameters()
         same = family is None or family == model or (isinstance(family, str) and _names(family, model))
-        require(same, "family", f"be {describe(model)} or left out where there are {items} items", family)
+        require(same, "family", f"be {describe(model)} or left out if items is {items}", family)
         return model, 0.0, 1.0, describe(model)
     if not isinstance(family, str):
         model_given = checked_model(family)
@@ -183,5 +183,5 @@ def _read(family: str | RewardModel | None, items: int | None) -> tuple[RewardMo
 
 
 def _names(text: str, model: PassFail) -> bool:
-    """Whether the text means this model, or leaves its size open."""
+    """Whether the text names this model, or leaves its size open."""
     return text.strip() == "pass-fail" or (text.strip().startswith("pass-fail") and parse_family(text) == model)

@@ -1,8 +1,8 @@
-"""What an algorithm is, and the parts that algorithms share: sampling, stopping, recommendation and claims.
+"""The protocol of an algorithm, and the rules that algorithms share: sampling, stopping, recommendation and claims.
 
-:mod:`~topalpha.rules.protocol` has the vocabulary, :mod:`~topalpha.rules.columns` what bounds and evidence keep of each
-arm, :mod:`~topalpha.rules.sampling` what most sampling rules need; each other module has one way to stop, to eliminate
-or to claim. Rules use only scalars, ``len`` and indexing: they run on lists, and compiled on arrays.
+:mod:`~topalpha.rules.protocol` defines the vocabulary, :mod:`~topalpha.rules.columns` the columns that bounds and
+evidence keep per arm, and :mod:`~topalpha.rules.sampling` the sampling rules. Each other module has one way to stop, to
+eliminate or to claim. Rules use only scalars, ``len`` and indexing: they run on lists, and compiled on arrays.
 """
 
 from topalpha.rules.protocol import (

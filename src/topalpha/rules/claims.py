@@ -1,6 +1,6 @@
-"""What is proved about an arm before the stop: weaker statements that hold with it, all at once.
+"""Claims about an arm at any time: statements weaker than the target, which all hold together with it.
 
-For algorithms with separate bounds U and L (docs/proofs.md, A, B and D.4); joint-lucb has its own (E.6).
+For algorithms with separate bounds U and L (docs/proofs.md, A, B and D.4); joint-lucb has its own claims (E.6).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from topalpha.rules.protocol import Claim
 from topalpha.theory.pool import rank_alpha
 
-#: The share of the level for draws that the target itself may use; the rest is for larger alphas.
+#: The target's share of the level for draws; the rest is for larger alphas.
 FIRST_SHARE = 0.95
 
 
@@ -28,7 +28,7 @@ def target_claim(alpha: float, lower: float, others: Sequence[float]) -> list[Cl
 
 
 def rank_claim(alpha: float, lower: float, others: Sequence[float], rank: int) -> list[Claim]:
-    """The claim where all but ``rank`` - 1 of the other arms must be at most epsilon above the arm.
+    """The claim in which all but ``rank`` - 1 of the other arms are at most epsilon above the arm.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def rank_claim(alpha: float, lower: float, others: Sequence[float], rank: int) -
 
 
 def rank_level(rank: int, level: float) -> float:
-    """d_r of Theorem D': .95 of the level for the first rank, the rest shared out by 1/(r (r+1)).
+    """d_r of Theorem D': .95 of the level for the first rank, the rest divided by 1/(r (r+1)).
 
     Examples
     --------
@@ -56,9 +56,9 @@ def rank_level(rank: int, level: float) -> float:
 def rank_claims(
     alpha: float, lower: float, others: Sequence[float], level: float, arms: int, pool: int, delta_u: float
 ) -> list[Claim]:
-    """The curve of Theorem D': ever smaller epsilons for ever larger alphas, the target's own alpha first.
+    """The curve of Theorem D': smaller epsilons for larger alphas, the target's own alpha first.
 
-    ``others`` are the upper bounds of all other arms, infinite for those without a reward yet.
+    ``others`` are the upper bounds of all other arms, infinite for an arm without a reward.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""What an algorithm asks of a reward model beside its means: bounds for cc-lucb, evidence for joint-lucb.
+"""The parts of an algorithm that depend on the reward model: bounds for cc-lucb, evidence for joint-lucb.
 
-Both are ``NamedTuple`` classes of scalars whose methods stay inside the compiled subset, like the algorithms that hold
-them as a field. What they keep per arm lives in columns of ``History.stats``; what they look up lives in ``tables()``,
-a NamedTuple of non-empty lists that is made afresh with the scratch memory and never changes a decision.
+Both are ``NamedTuple`` classes of scalars whose methods stay in the compiled subset; an algorithm holds one as a field.
+Per-arm values are columns of ``History.stats``. ``tables()`` returns constants: a NamedTuple of non-empty lists that is
+built with the scratch memory.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any, Protocol, runtime_checkable
 
 from topalpha.rules.protocol import History
 
-#: Columns of ``History.stats`` beside the sum of rewards: the running bounds. Further ones start at ``EXTRA``.
+#: Columns of ``History.stats`` after the sum of rewards: the running bounds. Further columns start at ``EXTRA``.
 UPPER, LOWER, EXTRA = 1, 2, 3
 
 #: Columns of an algorithm that registers leaders: the place j in the order of registration (0: not registered); pulls
-#: and sum of rewards that are no evidence; and how many pulls had been asked for at registration, all of which are
-#: none. Further columns start at ``AFTER``.
+#: and sum of rewards that are not evidence; and the pulls asked for before registration, which are not either. Further
+#: columns start at ``AFTER``.
 PLACE, PULLS_THEN, SUM_THEN, ASKED_THEN, AFTER = 2, 3, 4, 5, 6
 
 
@@ -34,13 +34,13 @@ class ConfidenceBounds(Protocol):
 
     @property
     def extra(self) -> int:
-        """How many columns from ``EXTRA`` on it keeps."""
+        """The number of columns from ``EXTRA`` on."""
 
     def tables(self) -> Any:
-        """What it looks up."""
+        """The constants."""
 
     def fold(self, history: History, lookup: Any, arm: int, reward: float) -> None:
-        """Bring the arm's running upper bound up to date with this reward, which pulls and sum already count.
+        """Update the arm's running upper bound with this reward, which pulls and sum already count.
 
         At the first reward both running bounds start from the ends of the range of means.
         """
@@ -49,7 +49,7 @@ class ConfidenceBounds(Protocol):
         """Whether the arm's running lower bound is at least ``target``; it may update that bound."""
 
     def lower_now(self, history: History, lookup: Any, arm: int) -> float:
-        """The running lower bound, with what the rewards so far say."""
+        """The running lower bound, updated with all rewards so far."""
 
 
 @runtime_checkable
@@ -58,22 +58,22 @@ class JointEvidence(Protocol):
 
     @property
     def extra(self) -> int:
-        """How many columns from ``AFTER`` on it keeps."""
+        """The number of columns from ``AFTER`` on."""
 
     def tables(self) -> Any:
-        """What it looks up."""
+        """The constants."""
 
     def fold(self, history: History, lookup: Any, arm: int, reward: float) -> None:
-        """Bring the arm's running upper bound, and what else it keeps, up to date with this reward."""
+        """Update the arm's running upper bound and the other columns with this reward."""
 
     def enroll(self, history: History, arm: int) -> None:
-        """Begin, or begin again, to collect evidence of the arm's own: from the rewards after those that count now."""
+        """Begin (again) to collect the arm's own evidence, from the rewards after those counted now."""
 
     def noise(self, history: History, arm: int) -> float:
-        """An estimate of the variance of the arm's rewards, positive even after one."""
+        """An estimate of the variance of the arm's rewards, positive even after one reward."""
 
     def evidence_below(self, history: History, lookup: Any, arm: int, x: float) -> float:
-        """ln F(x): how strongly the arm's rewards say that its mean is less than x; increases with x."""
+        """ln F(x): evidence from the arm's rewards that its mean is less than x; increases with x."""
 
     def evidence_above(self, history: History, lookup: Any, arm: int, x: float) -> float:
-        """ln M(x): how strongly its rewards since registration say that its mean exceeds x; decreases with x."""
+        """ln M(x): evidence from its rewards since registration that its mean exceeds x; decreases with x."""

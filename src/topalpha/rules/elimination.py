@@ -1,7 +1,7 @@
-"""Rounds of elimination: every arm of a set gets a block of pulls, then the best of them are kept.
+"""Elimination rounds: every arm of a set gets a block of pulls, then the best arms are kept.
 
-The set, and what its arms earned in the present round, live in columns of ``History.stats``, so that a run can be taken
-up anywhere. A set is made of fresh arms, which join it with their first reward, or of arms that were marked alive.
+The set and the rewards of the current round are columns of ``History.stats``, so a run can be resumed anywhere. Fresh
+arms join the set with their first reward; other arms join when they are marked alive.
 """
 
 from __future__ import annotations
@@ -12,38 +12,38 @@ from typing import Any, NamedTuple
 
 from topalpha.rules.protocol import SUM, WAIT, History, Integers
 
-#: Columns beside the sum of rewards: whether the arm is in the set, and its rewards and pulls of the present round.
+#: Columns after the sum of rewards: whether the arm is in the set, and its rewards and pulls in the current round.
 #: Further columns start at ``FURTHER``.
 ALIVE, ROUND_SUM, ROUND_PULLS, FURTHER = 1, 2, 3, 4
 
-#: Sums of rewards are exact, and numbers of pulls whole, below this.
+#: Below this, sums of whole rewards and numbers of pulls are exact in floating point.
 EXACT = 2.0**53
 
 
 class SortingRoom(NamedTuple):
-    """Scratch: room to sort arms in."""
+    """Scratch: a list to sort arms in."""
 
     order: Integers
 
 
 class Blocks:
-    """Rewards come in blocks and count in the present round; arms join the set with their first block."""
+    """Rewards arrive in blocks and count in the current round; an arm joins the set with its first block."""
 
     def scratch(self, arms: int) -> SortingRoom:
         """Fresh memory."""
         return SortingRoom([0] * max(arms, 1))
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """A block of one."""
+        """Fold in a block of one reward."""
         self.observe_block(history, memory, arm, 1, reward)
 
     def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
-        """Count a block of rewards."""
+        """Fold in a block of rewards."""
         fold_block(history, arm, count, total)
 
 
 def fold_block(history: History, arm: int, count: int, total: float) -> None:
-    """Count a block of rewards; an arm joins the set with its first one.
+    """Count a block of rewards; an arm joins the set with its first block.
 
     Examples
     --------
@@ -61,10 +61,10 @@ def fold_block(history: History, arm: int, count: int, total: float) -> None:
 
 
 def next_blocks(history: History, first: int, fresh: int, count: int, batch: MutableSequence[int]) -> int:
-    """Write blocks that bring every arm of the set from ``first`` on to ``count`` pulls in this round.
+    """Write blocks that bring every arm of the set, from ``first`` on, to ``count`` pulls in this round.
 
-    Fresh arms are drawn until ``fresh`` of them, counted from ``first``, are there. The answer is how many blocks were
-    written, :data:`WAIT` if all are in flight, or 0 once the round is complete.
+    Fresh arms are drawn until the set has ``fresh`` arms from ``first`` on. The answer is the number of blocks written,
+    :data:`WAIT` if all blocks are in flight, or 0 once the round is complete.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def next_blocks(history: History, first: int, fresh: int, count: int, batch: Mut
 
 
 def new_round(history: History, first: int) -> None:
-    """Forget what the arms of the set from ``first`` on earned in the round before.
+    """Clear the round's rewards and pulls of the arms from ``first`` on.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def new_round(history: History, first: int) -> None:
 
 
 def set_size(history: History, first: int) -> int:
-    """How many arms from ``first`` on are in the set.
+    """The number of arms in the set, from ``first`` on.
 
     Examples
     --------
@@ -130,9 +130,9 @@ def set_size(history: History, first: int) -> int:
 
 
 def keep_best(history: History, order: MutableSequence[int], first: int, keep: int) -> float:
-    """Leave in the set the ``keep`` arms with the largest mean in this round, of equals those drawn first.
+    """Keep the ``keep`` arms of largest mean in this round; ties go to the lower index.
 
-    The answer is the largest mean among those that are dropped; minus infinity if none is. ``order`` is scratch.
+    Returns the largest mean among the eliminated arms, minus infinity if there are none. ``order`` is scratch.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def round_mean(history: History, arm: int) -> float:
 
 
 def survivor(history: History, first: int) -> int:
-    """The arm of the set from ``first`` on that has the largest mean in this round, of equals the one drawn first.
+    """The arm of the set, from ``first`` on, with the largest mean in this round; ties go to the lower index.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def survivor(history: History, first: int) -> int:
 
 
 def sort_by_round_mean(history: History, order: MutableSequence[int], count: int) -> None:
-    """Sort the first ``count`` arms of ``order`` by their mean in this round, largest first; of equals the lower index.
+    """Sort the first ``count`` arms of ``order`` by their mean in this round, largest first; ties go to lower indices.
 
     A heap sort in place: compiled rules allocate nothing.
 
@@ -201,7 +201,7 @@ def sort_by_round_mean(history: History, order: MutableSequence[int], count: int
 
 
 def _sift(history: History, order: MutableSequence[int], root: int, count: int) -> None:
-    """Let the arm at ``root`` sink to its place: at the top of the heap stands the worst."""
+    """Sift the arm at ``root`` down; the worst arm is at the top of the heap."""
     while True:
         child = 2 * root + 1
         if child >= count:
@@ -215,6 +215,6 @@ def _sift(history: History, order: MutableSequence[int], root: int, count: int) 
 
 
 def _precedes(history: History, order: Sequence[int], one: int, other: int) -> bool:
-    """Whether the arm at place ``one`` is better than that at place ``other``."""
+    """Whether the arm at place ``one`` is better than the arm at place ``other``."""
     left, right = round_mean(history, order[one]), round_mean(history, order[other])
     return left > right or (left == right and order[one] < order[other])

@@ -1,13 +1,13 @@
-"""The paper's Generic Algorithm (label ``algo:Generic``) in parts: an algorithm borrows the parts that it shares.
+"""The parts of the paper's Generic Algorithm (label ``algo:Generic``) that algorithms share.
 
-An algorithm is a ``NamedTuple`` of parameters below some of these classes, ``class LUCB(Rounds, TargetClaims,
-Parameters)``, and writes down what is its own. :class:`Rounds` composes ``plan`` from three rules:
+An algorithm is a ``NamedTuple`` of parameters that also inherits from some of these classes, as in ``class LUCB(Rounds,
+TargetClaims, Parameters)``, and defines only the rest. :class:`Rounds` composes ``plan`` from three rules:
 
 * ``contenders(history, memory)``, the recommendation of this round and its rivals, as a tuple;
 * ``stopping(history, memory, contenders)``, whether the run ends with that recommendation;
 * ``sampling(history, memory, rng, contenders, batch)``, the arms to pull next.
 
-Compiled code finds all methods by name: methods of one name take the same number of arguments in all algorithms.
+Compiled code looks methods up by name: methods of one name take the same number of arguments in all algorithms.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class NoMemory(NamedTuple):
 
 
 class Counting:
-    """Count every reward; keep nothing else."""
+    """Keep only the counts and the sums of rewards."""
 
     def scratch(self, arms: int) -> Any:
-        """Fresh memory: nothing."""
+        """Empty memory."""
         return NoMemory([0])
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
@@ -42,10 +42,10 @@ class Counting:
 
 
 class Rounds:
-    """Draw n arms and pull each once; then ask the three rules, round by round."""
+    """Draw n arms and pull each once; then apply the three rules in every round."""
 
     def plan(self: Any, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """Ask for what is missing to begin with; then stop, or sample."""
+        """Draw arms until there are n and all have a reward; then stop or sample."""
         if history.arms < self.arms:
             return query_fresh(history.arms, self.arms, batch)
         if memory.ready[0] == 0:
@@ -63,7 +63,7 @@ class Rounds:
         return count
 
     def meanwhile(self: Any, history: History, batch: Integers) -> int:
-        """What to pull while an arm has no reward yet: nothing."""
+        """The plan while some arm has no reward yet: wait."""
         return WAIT
 
     def recommend(self: Any, history: History, memory: Any) -> int:
@@ -72,7 +72,7 @@ class Rounds:
 
 
 class RunningBounds:
-    """Bounds of a field ``confidence``, intersected over time; the upper ones in column ``UPPER``."""
+    """Running bounds of the field ``confidence``: intersections over time, the upper ones in column ``UPPER``."""
 
     def lower_bound(self: Any, history: History, memory: Any, arm: int) -> float:
         """The arm's running lower bound."""
@@ -84,7 +84,7 @@ class RunningBounds:
         return history.stats[UPPER][arm]
 
     def other_uppers(self: Any, history: History, arm: int) -> list[float]:
-        """Upper bounds of all other arms, infinite where an arm has no reward yet; on the host only."""
+        """The upper bounds of all other arms, infinite for an arm without a reward; on the host only."""
         others = [history.stats[UPPER][other] for other in range(history.arms) if other != arm and history.pulls[other]]
         return others + [math.inf] * (self.arms - 1 - len(others))
 
@@ -93,13 +93,13 @@ class MixtureBounds:
     """Two-sided conjugate mixtures: N d(p, mu) <= threshold + R(S, N), R the family's redundancy."""
 
     def mixture_upper(self: Any, total: float, pulls: int) -> float:
-        """U_a from the sum of rewards and their number."""
+        """U_a from the sum and the number of rewards."""
         rate = (self.upper_threshold + self.family.redundancy(total, pulls)) / pulls
         bound: float = self.family.upper(total / pulls, rate)
         return bound
 
     def mixture_lower(self: Any, total: float, pulls: int) -> float:
-        """L_a from the sum of rewards and their number."""
+        """L_a from the sum and the number of rewards."""
         rate = (self.lower_threshold + self.family.redundancy(total, pulls)) / pulls
         bound: float = self.family.lower(total / pulls, rate)
         return bound
@@ -117,7 +117,7 @@ class TargetClaims:
     """Claims for the target's own alpha, from separate bounds (docs/proofs.md, A and B)."""
 
     def claims(self: Any, history: History, memory: Any, arm: int) -> list[Claim]:
-        """The smallest epsilon that is proved for the target's alpha, once all arms were pulled."""
+        """The smallest epsilon proved for the target's alpha, once all arms have been pulled."""
         if history.arms < self.arms or unseen(history.pulls, history.arms):
             return []
         others = [self.upper_bound(history, memory, other) for other in range(history.arms) if other != arm]
@@ -125,7 +125,7 @@ class TargetClaims:
 
 
 class BestOfRanking:
-    """The ``wanted`` arms of largest means, from a ranking that is kept up to date in memory."""
+    """The ``wanted`` arms of largest mean, from a ranking that memory keeps up to date."""
 
     def prepare(self, history: History, memory: Any) -> None:
         """Rank all arms."""
@@ -133,7 +133,7 @@ class BestOfRanking:
         rank_all(memory.order, memory.place, memory.means, history.pulls, history.arms)
 
     def rank_again(self, history: History, memory: Any, arm: int) -> None:
-        """Move the arm to its place after a reward."""
+        """Move the arm to its new place after a reward."""
         memory.means[arm] = history.stats[SUM][arm] / history.pulls[arm]
         rerank(memory.order, memory.place, memory.means, history.pulls, history.arms, arm)
 
@@ -142,5 +142,5 @@ class BestOfRanking:
         return (best_ranked(history.stats[SUM], history.pulls, history.arms, 1) or [0])[0]
 
     def selection(self: Any, history: History, memory: Any) -> list[int]:
-        """The arms with the largest means, the best first."""
+        """The arms of largest mean, best first."""
         return best_ranked(history.stats[SUM], history.pulls, history.arms, self.wanted)

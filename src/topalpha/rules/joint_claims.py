@@ -1,7 +1,7 @@
-"""What the joint certificate has proved before the stop: other epsilons and larger alphas (docs/proofs.md, E.6).
+"""Claims of the joint stopping rule at any time: other epsilons and larger alphas (docs/proofs.md, E.6).
 
-For one alpha the certificate holds at every epsilon at once, at no price: the leader's evidence is a supermartingale
-against its own true mean. Larger alphas come from a grid fixed in advance, each with its own share of delta.
+For one alpha the rule holds at every epsilon at once, at no cost: the leader's evidence is a supermartingale against
+its own true mean. Larger alphas come from a grid fixed in advance, each with its own share of delta.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     Joint: TypeAlias = JointLUCB | JointOnePhase
 
-# How finely epsilons and lower bounds are resolved, as a fraction of the target's epsilon.
+# The resolution of epsilons and lower bounds, as a fraction of the target's epsilon.
 _RESOLUTION = 1e-3
 
 
 def leader_lower(algorithm: Joint, history: History, memory: Any, arm: int) -> float:
-    """The largest mean that the arm's own evidence excludes by itself; the lowest there is if it is not registered.
+    """The largest mean that the arm's own evidence excludes; the lowest mean if the arm is not registered.
 
     P(it ever exceeds the mean of any registered arm) <= delta: w1 v_j M_j alone would then have reached 1/delta.
     """
@@ -41,11 +41,11 @@ def leader_lower(algorithm: Joint, history: History, memory: Any, arm: int) -> f
 
     highest, mean = algorithm.family.highest, history.stats[SUM][arm] / history.pulls[arm]
     if history.pulls[arm] >= algorithm.family.capacity:
-        return mean  # every item was seen
-    # No mean lies above the highest there is, so that nothing excludes it; and rewards that it cannot give make any
-    # ratio against it infinite: that speaks for means below it.
+        return mean  # all items have been seen
+    # The highest mean is never excluded; rewards that it cannot produce make any ratio against it infinite, which is
+    # evidence for means below it.
     high = min(mean + algorithm.epsilon, highest)
-    if high < highest and excluded(high):  # even this is: rewards since registration were far above those before
+    if high < highest and excluded(high):  # rewards since registration were far above those before
         return high
     step = algorithm.epsilon
     low = max(high - step, lowest)
@@ -76,11 +76,11 @@ def larger_alphas(alpha: float) -> list[float]:
 
 
 def joint_claims(algorithm: Joint, history: History, arm: int) -> list[Claim]:
-    """The smallest epsilon proved for the target's alpha, and for each larger one where it is smaller still."""
+    """The smallest epsilon proved for the target's alpha, and for each larger alpha where it is smaller."""
     memory = algorithm.scratch(len(history.pulls))
     seen = history.arms
     while seen > 0 and history.pulls[seen - 1] == 0:
-        seen -= 1  # rewards count in the order of all pulls, so arms without one are the last ones
+        seen -= 1  # rewards count in the order of all pulls, so arms without one come last
     rebuild(memory.challengers, history.stats[UPPER], history.pulls, seen)
     grid = larger_alphas(algorithm.alpha)
     curve: list[Claim] = []
@@ -99,10 +99,10 @@ def joint_claims(algorithm: Joint, history: History, arm: int) -> list[Claim]:
 
 
 def _log_draws(algorithm: Joint, alpha: float, seen: int) -> float:
-    """What the draw of ``seen`` arms is worth for this alpha.
+    """ln of the evidence from drawing ``seen`` arms, for this alpha.
 
-    From an endless pool any number of draws counts as it is. From a list the number must be fixed in advance: arms that
-    were not seen count with what they start from, delta_u.
+    From an infinite pool any number of draws counts. From a list the number must be fixed in advance: arms without a
+    reward count with delta_u.
     """
     delta_u = math.exp(algorithm.log_delta_u)
     if algorithm.pool == 0:
@@ -112,18 +112,18 @@ def _log_draws(algorithm: Joint, alpha: float, seen: int) -> float:
 
 
 def _smallest_epsilon(algorithm: Joint, history: History, memory: Any, arm: int) -> float:
-    """The smallest epsilon for which the stop condition holds at every x, from above; infinite if none is found."""
+    """The smallest epsilon for which the stop condition holds at every x, rounded up; infinite if none is found."""
     challenger = runner_up(memory.challengers, history.stats[UPPER], history.pulls, arm)
     if history.stats[PLACE][arm] == 0.0:
-        # No evidence of the arm's own: what is left is that no mean is below the lowest, and none of the others above
-        # their upper bounds; that is, if they are enough for the draw to speak at every x above all of these.
+        # The arm has no evidence of its own. Its mean is at least the lowest mean, and the other means are below their
+        # upper bounds; that suffices if the draw alone is enough evidence at every x above all these bounds.
         enough = challenger >= 0 and algorithm.log_challengers + algorithm.log_draws >= 0.0
         return history.stats[UPPER][challenger] - algorithm.family.lowest if enough else math.inf
 
     def proved(epsilon: float) -> bool:
         at_epsilon = algorithm._replace(epsilon=epsilon)
         if at_epsilon.log_challengers + at_epsilon.log_draws < 0.0:
-            # Too few arms for the draw alone to speak for every x above all upper bounds: the leader must, too.
+            # Too few arms for the draw alone to cover every x above all upper bounds: the leader's evidence must help.
             top = algorithm.family.highest
             if top == math.inf:
                 return False

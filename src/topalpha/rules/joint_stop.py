@@ -1,7 +1,7 @@
-"""The joint certificate: the leader's and the challengers' evidence joined (docs/proofs.md, E).
+"""The joint stopping rule: the evidence of the leader and of the challengers, joined (docs/proofs.md, E).
 
-Functions of a ``rule``, an algorithm that has the fields of :class:`topalpha.algorithms.joint_lucb.JointLUCB`; what the
-draw of the arms is worth, n ln c, is an argument, because not every algorithm knows n beforehand.
+``rule`` is an algorithm with the fields of :class:`topalpha.algorithms.joint_lucb.JointLUCB`. The evidence from drawing
+the arms, n ln c, is the argument ``log_draws``, because not every algorithm knows n in advance.
 """
 
 from __future__ import annotations
@@ -15,24 +15,23 @@ from topalpha.rules.protocol import SUM, WAIT, History
 from topalpha.rules.sampling import fill_means, has_room, leads_blindly, next_challenger, told_leader
 from topalpha.rules.tournament import empty_tree, play, rebuild
 
-#: Numbers of ``History.state``: arms registered, the leader's credit, the time of the next check, the leader's share of
-#: pulls, and the leader, from 1. Further ones start at ``STATE``.
+#: Entries of ``History.state``: number of registered arms, the leader's credit, the time of the next check, the
+#: leader's share of pulls, and the leader, counted from 1. Further entries start at ``STATE``.
 REGISTERED, CREDIT, NEXT_CHECK, SHARE, LEADER, STATE = 0, 1, 2, 3, 4, 5
 
-# The sampling rule. None of these touches the guarantee; how they were chosen, and how little that is worth beyond the
-# rows it was done on, is in docs/reproduction.md.
+# Constants of the sampling rule. The guarantee does not depend on them; docs/reproduction.md says how they were chosen.
 _PATIENCE = 0.6  # a leader is registered after .6 variance / epsilon^2 pulls
-_IN_FLIGHT = 2.0  # with pulls in flight, once 2 variance / epsilon^2 of its pulls are asked for, back or not
+_IN_FLIGHT = 2.0  # with pulls in flight: once 2 variance / epsilon^2 of its pulls are asked for
 _LEAD, _CROWD = 1.3, 4.0  # the leader's share of pulls is 1.3 / (1 + sqrt(open challengers / 4))
 _CELLS = 16
-# Where means have no lowest value, what the leader's evidence excludes is looked for this many epsilons down.
+# If the family has no lowest mean, the bound from the leader's evidence is searched this many epsilons down.
 _FARTHEST = 2.0**40
 
 
 class JointMemory(NamedTuple):
-    """Scratch: trees of leaders and challengers, what evidence looks up, and where to try the stop condition first.
+    """Scratch: trees of leaders and challengers, tables, and the point x where the stop condition is tried first.
 
-    ``kept`` is the arms' evidence at that point, each from so many pulls as ``kept_at`` says.
+    ``kept`` is each arm's evidence at that point, computed when the arm had ``kept_at`` pulls.
     """
 
     ready: MutableSequence[int]
@@ -62,12 +61,12 @@ def fresh_memory(rule: Any, arms: int) -> JointMemory:
 
 
 def fold_reward(rule: Any, history: History, memory: Any, arm: int, reward: float) -> None:
-    """Update N_a, the sum and the running upper bound of the arm, and its matches where the trees are up to date."""
+    """Update N_a, the sum and the running upper bound of the arm, and the trees if they are up to date."""
     history.pulls[arm] += 1
     history.stats[SUM][arm] += reward
     rule.evidence.fold(history, memory.lookup, arm, reward)
     if history.stats[PLACE][arm] > 0.0 and history.pulls[arm] <= history.stats[ASKED_THEN][arm]:
-        rule.evidence.enroll(history, arm)  # this pull was asked for before the arm was registered
+        rule.evidence.enroll(history, arm)  # the pull was asked for before registration
     if memory.ready[0] == 1:
         memory.means[arm] = history.stats[SUM][arm] / history.pulls[arm]
         play(memory.leaders, memory.means, history.pulls, arm)
@@ -75,7 +74,7 @@ def fold_reward(rule: Any, history: History, memory: Any, arm: int, reward: floa
 
 
 def recall(history: History, memory: Any, seen: int) -> None:
-    """Bring the trees of the first ``seen`` arms, all those with a reward, up to date with the history."""
+    """Bring the trees up to date with the history; the first ``seen`` arms have a reward."""
     fill_means(memory.means, history.stats[SUM], history.pulls, seen)
     rebuild(memory.leaders, memory.means, history.pulls, seen)
     rebuild(memory.challengers, history.stats[UPPER], history.pulls, seen)
@@ -83,7 +82,7 @@ def recall(history: History, memory: Any, seen: int) -> None:
 
 
 def check_due(history: History) -> bool:
-    """Whether it is time to look at the certificate; if so, says when it is again."""
+    """Whether the stop condition is due for a check; if so, set the time of the next check."""
     if history.t < history.state[NEXT_CHECK]:
         return False
     history.state[NEXT_CHECK] = history.t + max(4, history.t // 250)
@@ -91,7 +90,7 @@ def check_due(history: History) -> bool:
 
 
 def update_share(rule: Any, history: History, memory: Any, leader: int) -> None:
-    """The leader's share of pulls, by how many challengers are open half an epsilon above its mean."""
+    """Set the leader's share of pulls from the number of challengers open half an epsilon above its mean."""
     crowd = open_above(history, memory, leader, memory.means[leader] + 0.5 * rule.epsilon)
     history.state[SHARE] = _LEAD / (1.0 + math.sqrt(max(crowd, 1) / _CROWD))
 
@@ -105,11 +104,11 @@ def leader_or_challenger(
     log_draws: float,
     batch: MutableSequence[int],
 ) -> int:
-    """Pull the leader as often as its share says, else the challenger; what ``plan`` returns."""
+    """The plan: pull the leader as often as its share says, else the challenger."""
     history.state[CREDIT] += history.state[SHARE]
     if history.in_flight > 0:
         register_tied(rule, history, memory, leader)
-        leader = told_leader(history, leader)  # to pull; the one that is returned is the one that counts
+        leader = told_leader(history, leader)  # for sampling only; the recommendation does not change
         challenger = next_challenger(history, history.stats[UPPER], leader, rule.family.capacity, challenger)
     lead = history.state[CREDIT] >= 1.0
     if lead:
@@ -120,15 +119,15 @@ def leader_or_challenger(
     batch[0] = first
     if has_room(history, first, rule.family.capacity):
         return 1
-    # Leader and challenger are exhausted: whatever comes back may settle it, and if nothing will, it is settled.
+    # Leader and challenger are exhausted: only pulls in flight can change the evidence.
     settled = history.in_flight == 0 and certificate(rule, history, memory, leader, challenger, log_draws)
     return 0 if settled else WAIT
 
 
 def register(rule: Any, history: History, leader: int) -> None:
-    """Register a leader that looks settled: pulls that are asked for from now on are evidence of its own.
+    """Register a leader that looks settled: pulls asked for from now on are evidence of its own.
 
-    Those in flight are not: that they have not come back yet may say something about their rewards.
+    Pulls in flight are not: that they have not come back yet may depend on their rewards.
     """
     pulls = history.pulls[leader]
     asked, patience = pulls, _PATIENCE
@@ -146,10 +145,10 @@ def register(rule: Any, history: History, leader: int) -> None:
 
 
 def register_tied(rule: Any, history: History, memory: Any, leader: int) -> None:
-    """With pulls in flight, register also those that are asked for often and look as good as the leader.
+    """With pulls in flight, also register arms that were pulled often and look as good as the leader.
 
-    While rewards wait to be counted several arms have a perfect record, and any may turn out to lead. Like every
-    registration this rests on the rewards that count and on how many pulls were asked for.
+    While rewards wait to be counted, several arms have a perfect record, and any of them may turn out to lead.
+    Registration uses only the rewards that count and the number of pulls asked for.
     """
     for arm in range(history.arms):
         if history.pending[arm] > 0 and memory.means[arm] >= memory.means[leader]:
@@ -157,7 +156,7 @@ def register_tied(rule: Any, history: History, memory: Any, leader: int) -> None
 
 
 def open_above(history: History, memory: Any, leader: int, level: float) -> int:
-    """How many challengers have an upper bound above ``level``."""
+    """The number of challengers whose upper bound exceeds ``level``."""
     winner = memory.challengers
     count = 0
     memory.stack[0] = 1
@@ -208,9 +207,9 @@ def certificate(rule: Any, history: History, memory: Any, leader: int, challenge
     if high == math.inf:
         return False
     if history.pulls[leader] <= history.stats[PULLS_THEN][leader] and history.pulls[leader] < rule.family.capacity:
-        return False  # no evidence of its own yet
+        return False  # no reward since registration
     low = rule.family.lowest + rule.epsilon
-    # Where the condition fails at one point it fails on the cell around it: begin with a point that likely does.
+    # If the condition fails at one point, it fails on the cell around it: begin with a point where it likely fails.
     if low < memory.suspect[0] < high and not cell_certificate(
         rule, history, memory, leader, memory.suspect[0], memory.suspect[0], log_draws
     ):
@@ -227,7 +226,7 @@ def certificate(rule: Any, history: History, memory: Any, leader: int, challenge
             step *= 2.0
             low = high - step
             if step > _FARTHEST * rule.epsilon:
-                return False  # nothing that is so far off is told apart: the leader has too few rewards yet
+                return False  # the leader has too few rewards to exclude even means this far below
     for _ in range(30):
         middle = 0.5 * (low + edge)
         if rule.log_leader + leader_evidence(rule, history, memory, leader, middle) >= 0.0:
@@ -241,21 +240,21 @@ def certificate(rule: Any, history: History, memory: Any, leader: int, challenge
         left = low + cell * width
         right = high if cell == _CELLS - 1 else low + (cell + 1) * width
         if not cell_certificate(rule, history, memory, leader, left, right, log_draws):
-            # The next check begins well above this cell, where the leader says less: that point fails for longer.
+            # The next check begins well above this cell, where the leader has less evidence and fails for longer.
             suspect_at(memory, 0.5 * (left + high))
             return False
     return True
 
 
 def suspect_at(memory: Any, x: float) -> None:
-    """Try the stop condition at x first from now on; evidence that is kept was for another point."""
+    """Try the stop condition at x first from now on, and discard the evidence kept for another point."""
     memory.suspect[0] = x
     for arm in range(len(memory.kept_at)):
         memory.kept_at[arm] = 0
 
 
 def kept_evidence(rule: Any, history: History, memory: Any, arm: int, x: float) -> float:
-    """The arm's evidence at x; at the point that is tried first it is worked out once for its rewards."""
+    """The arm's evidence at x; at the point that is tried first, it is computed once per reward."""
     if x != memory.suspect[0]:
         fresh: float = rule.evidence.evidence_below(history, memory.lookup, arm, x)
         return fresh
@@ -280,9 +279,9 @@ def cell_certificate(
         node = memory.stack[height]
         arm = winner[node]
         if arm < 0 or history.stats[UPPER][arm] <= left:
-            continue  # D_b = 1 here and below
+            continue  # D_b = 1 for all arms below this node
         if 2 * node < len(winner):
-            # The largest bounds first: they say least, so that a cell which fails fails early.
+            # The largest bounds first: they have the least evidence, so a cell that fails does so early.
             first = 2 * node if winner[2 * node] == arm else 2 * node + 1
             memory.stack[height] = first ^ 1
             memory.stack[height + 1] = first

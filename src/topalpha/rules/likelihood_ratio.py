@@ -1,8 +1,8 @@
-"""Generalised likelihood ratios of two arms: how much evidence there is that no rival is epsilon better than a leader.
+"""Generalised likelihood ratios of two arms: the evidence that no rival is more than epsilon better than the leader.
 
-The transportation cost W = min{N_i d(p_i, x) + N_j d(p_j, y) : y >= x + epsilon} is what the rewards of arms i and j
-say against every pair of means in which j is more than epsilon better. Once W exceeds ln((n-1)/level) and the
-redundancies of both arms, for every rival j, the leader i may be returned (docs/field/finite_solvers.md, 2).
+The transportation cost W = min{N_i d(p_i, x) + N_j d(p_j, y) : y >= x + epsilon} is the evidence of arms i and j
+against every pair of means in which j is more than epsilon better. Once W exceeds ln((n-1)/level) plus the redundancies
+of both arms, for every rival j, the leader i may be returned (docs/field/finite_solvers.md, 2).
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from topalpha.rules.protocol import SUM, History
 from topalpha.rules.sampling import fill_means
 from topalpha.rules.tournament import beats, empty_tree, play, rebuild
 
-# What rounding may add to a cost, relatively: far more than that of the divergences.
+# A cost is scaled by this, far more than the rounding error of the divergences.
 _SHRINK = 1.0 - 1e-9
-# The minimiser is enclosed in this part of its range.
+# Width of the interval around the minimiser, relative to its range.
 _ENCLOSURE = 1e-9
-# Epsilon is made smaller by this part of the means, more than their own rounding.
+# Epsilon is reduced by this fraction of the means, more than their rounding error.
 _ROUNDING = 4e-15
-# What rounding may take from a redundancy, per pull of the two arms.
+# Rounding error of a redundancy, per pull of the two arms.
 _PER_PULL = 1e-14
 
 
 class PairMemory(NamedTuple):
-    """Scratch of every algorithm that stops so: means, redundancies, the tree of means, and the last rival in the way.
+    """Scratch of this stopping rule: means with their tree, redundancies, and the rival that last prevented the stop.
 
-    ``draws`` is room for one number per arm.
+    ``draws`` is scratch, one number per arm.
     """
 
     ready: MutableSequence[int]
@@ -41,7 +41,7 @@ class PairMemory(NamedTuple):
 
 
 def pair_memory(arms: int) -> PairMemory:
-    """Fresh memory: nothing known yet.
+    """Fresh memory.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def pair_memory(arms: int) -> PairMemory:
 
 
 def recall(family: RewardFamily, history: History, memory: Any) -> None:
-    """Fill the memory from the history; every arm has a reward.
+    """Fill the memory from the history; every arm must have a reward.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def recall(family: RewardFamily, history: History, memory: Any) -> None:
 
 
 def count_reward(family: RewardFamily, history: History, memory: Any, arm: int, reward: float) -> None:
-    """Fold a reward into the counts, the sum, and what follows from them.
+    """Fold a reward into the counts and the sum, and update the memory.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def enclose(
 ) -> tuple[float, float]:
     """An interval within [low, high] that contains the minimiser of N_i d(p_i, x) + N_j d(p_j, x + gap).
 
-    By regula falsi; an end that stays put is given half its weight (Illinois).
+    By regula falsi; an end that stays put gets half its weight (Illinois).
 
     Examples
     --------
@@ -135,7 +135,7 @@ def enclose(
     """
     below = slope(family, low, mean, pulls, rival_mean, rival_pulls, gap)
     above = slope(family, high, mean, pulls, rival_mean, rival_pulls, gap)
-    # A variance may vanish at an end, and with it the slope: an end is the minimiser only if the sign says so.
+    # The variance, and so the slope, may vanish at an end: an end is the minimiser only if the sign says so.
     if above < 0.0:
         return high, high
     if below > 0.0:
@@ -148,7 +148,7 @@ def enclose(
     point = low
     slow = False
     for index in range(100):
-        if index % 4 == 3:  # where chords do not help, halve the range
+        if index % 4 == 3:  # halve the range if chords shrink it too slowly
             slow = right - left > 0.25 * span
             span = right - left
         before = point
@@ -168,7 +168,7 @@ def enclose(
             above = value
             below *= 0.5 if side > 0 else 1.0
             side = 1
-        # One end came close; let the other follow.
+        # One end is close to the minimiser: move the other one.
         if abs(point - before) <= 0.25 * tolerance and right - left > 2.0 * tolerance:
             probe = left + tolerance if side < 0 else right - tolerance
             value = slope(family, probe, mean, pulls, rival_mean, rival_pulls, gap)
@@ -187,20 +187,18 @@ def enclose(
 def transport(
     family: RewardFamily, mean: float, pulls: float, rival_mean: float, rival_pulls: float, epsilon: float
 ) -> float:
-    """W = min{N_i d(p_i, x) + N_j d(p_j, y) : y >= x + epsilon} over the family's means; never above it.
+    """W = min{N_i d(p_i, x) + N_j d(p_j, y) : y >= x + epsilon} over the family's means, rounded down.
 
-    On the range of x that matters the first term falls and the second rises; the minimiser is enclosed, and the first
-    term is taken at the upper end of the enclosure, the second at its lower end. Rounding is on the safe side.
+    On the relevant range of x the first term decreases and the second increases. The first term is evaluated at the
+    upper end of an interval around the minimiser, the second at its lower end.
 
     Examples
     --------
     >>> from topalpha.families import Bernoulli, Gaussian
     >>> round(transport(Gaussian(1.0), 1.0, 4, 0.0, 2, 0.5), 6), 1.5**2 / (2 * (1 / 4 + 1 / 2))
     (1.5, 1.5)
-    >>> round(transport(Bernoulli(), 0.8, 50, 0.6, 30, 0.1), 6)
-    4.235524
-    >>> transport(Bernoulli(), 0.5, 50, 0.7, 30, 0.1)
-    0.0
+    >>> round(transport(Bernoulli(), 0.8, 50, 0.6, 30, 0.1), 6), transport(Bernoulli(), 0.5, 50, 0.7, 30, 0.1)
+    (4.235524, 0.0)
     """
     gap = epsilon - _ROUNDING * (abs(mean) + abs(rival_mean))
     if rival_mean >= mean + gap:
@@ -208,21 +206,21 @@ def transport(
     low = max(family.lowest, rival_mean - gap)
     high = min(mean, family.highest - gap)
     if high < family.lowest:
-        return math.inf  # no two means differ by so much
+        return math.inf  # no two means differ by that much
     left = high
     right = high
     if low < high:
         left, right = enclose(family, low, high, mean, pulls, rival_mean, rival_pulls, gap)
     cost = pulls * family.divergence(mean, right)
-    # Rounded downwards, and not below the rival's mean: next to the highest mean the divergence is infinite, and a sum
-    # that is rounded up to it would make one reward a proof.
+    # Rounded down, but not below the rival's mean. At the highest mean the divergence is infinite: a sum rounded up to
+    # it would make one reward a proof.
     moved = max(left + gap - _ROUNDING * (abs(left) + abs(gap)), min(rival_mean, family.highest))
     cost += rival_pulls * family.divergence(rival_mean, min(moved, family.highest))
     return _SHRINK * cost
 
 
 def separation(family: RewardFamily, history: History, memory: Any, leader: int, rival: int, epsilon: float) -> float:
-    """ln of the evidence that the rival is not epsilon better than the leader: W - R_i - R_j.
+    """ln of the evidence that the rival is at most epsilon better than the leader: W - R_i - R_j.
 
     Examples
     --------
@@ -244,9 +242,9 @@ def separation(family: RewardFamily, history: History, memory: Any, leader: int,
 def separated(
     family: RewardFamily, history: History, memory: Any, leader: int, epsilon: float, threshold: float
 ) -> bool:
-    """The stop: whether the evidence against every rival of the leader reaches the threshold.
+    """The stopping rule: whether the evidence against every rival of the leader reaches the threshold.
 
-    The rival that was in the way last time is asked first, and mostly is so still.
+    The rival that failed last time is checked first, because it mostly fails again.
 
     Examples
     --------
@@ -271,7 +269,7 @@ def closest_rival(
 ) -> int:
     """The rival of least W - share * R_j; ties go to fewer pulls, then to the lower index.
 
-    Pulls in flight count as if they had come back with their arm's mean.
+    Pulls in flight count as if their rewards were their arm's mean.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""Contests: a finite set of arms fights it out in rounds of fresh pulls until one is left, close to the best of them.
+"""Contests: rounds of fresh pulls eliminate arms of a finite set until one is left, close to the best of them.
 
-Two kinds, both for rewards in [0, 1] (docs/field/p2.md, 1 and 2). Median Elimination, Even-Dar, Mannor and Mansour
-(2006): round l = 1, 2, ... spends eps_l and d_l, and keeps the upper half. Uniform elimination: one round, and the best
-of it.
+There are two kinds, both for rewards in [0, 1] (docs/field/p2.md, 1 and 2). Median Elimination (Even-Dar, Mannor and
+Mansour 2006) keeps the better half in round l = 1, 2, ..., with accuracy eps_l and confidence level d_l. Uniform
+elimination has one round and keeps the best arm.
 
-Powers are products here, and not ``**``: compiled and interpreted runs must agree to the last bit.
+Powers are products, not ``**``: compiled and interpreted runs must agree to the last bit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PRINTED, TIGHT = 4.0, 2.0
 
 
 class Contest(NamedTuple):
-    """Median Elimination (``halving``), or uniform elimination; ``factor`` says how often arms are pulled.
+    """Median Elimination (``halving``) or uniform elimination; ``factor`` scales the number of pulls per arm.
 
     Examples
     --------
@@ -43,21 +43,21 @@ class Contest(NamedTuple):
         return FURTHER
 
     def round_epsilon(self, stage: int) -> float:
-        """eps_l = (epsilon/4) (3/4)^(l-1) for the round l = ``stage`` + 1; they add up to epsilon."""
+        """eps_l = (epsilon/4) (3/4)^(l-1) for round l = ``stage`` + 1; they add up to epsilon."""
         share = self.epsilon / 4.0
         for _ in range(stage):
             share *= 0.75
         return share
 
     def round_level(self, stage: int) -> float:
-        """d_l = delta / 2^l for the round l = ``stage`` + 1; they add up to delta."""
+        """d_l = delta / 2^l for round l = ``stage`` + 1; they add up to delta."""
         share = self.delta / 2.0
         for _ in range(stage):
             share *= 0.5
         return share
 
     def round_pulls(self, stage: int, size: int) -> int:
-        """Pulls of each of ``size`` arms in the round l = ``stage`` + 1; one to see an arm that fights against none.
+        """Pulls of each of ``size`` arms in round l = ``stage`` + 1; a single arm is pulled once.
 
         Median Elimination: ceil(factor ln(3/d_l) / eps_l^2). Uniform: ceil(factor ln((n-1)/delta) / epsilon^2).
         """
@@ -69,10 +69,10 @@ class Contest(NamedTuple):
         return max(1, math.ceil(self.factor * math.log((size - 1.0) / self.delta) / (self.epsilon * self.epsilon)))
 
     def contest(self, history: History, order: Integers, first: int, fresh: int, place: int, batch: Integers) -> int:
-        """Go on with a contest of the arms in the set from ``first`` on, or of ``fresh`` new arms that begin there.
+        """Continue a contest of the arms in the set from ``first`` on, or of ``fresh`` new arms that begin there.
 
-        The answer is how many blocks were written, :data:`~topalpha.rules.protocol.WAIT`, or 0 once a single arm is in
-        the set; its next contest then starts from nothing. ``state[place]`` counts rounds; ``order`` is scratch.
+        Returns the number of blocks written, :data:`~topalpha.rules.protocol.WAIT`, or 0 once a single arm is left; the
+        next contest then starts anew. ``state[place]`` counts rounds; ``order`` is scratch.
         """
         while True:
             stage = int(history.state[place])
@@ -89,7 +89,7 @@ class Contest(NamedTuple):
             history.state[place] = stage + 1.0
 
     def most_pulls(self, size: int, fresh: bool) -> float:
-        """The pulls that a contest of ``size`` arms takes, exactly; on the host only."""
+        """The exact number of pulls of a contest of ``size`` arms; on the host only."""
         total, stage = 0.0, 0
         while size > 1 or (fresh and stage == 0):
             total += float(size) * self.round_pulls(stage, size)
@@ -99,7 +99,7 @@ class Contest(NamedTuple):
 
 
 def last_arm(history: History, first: int) -> int:
-    """The arm that is left in the set from ``first`` on; the first of them where several are.
+    """The arm left in the set from ``first`` on; the first one if several are left.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def last_arm(history: History, first: int) -> int:
 
 
 def arms_to_see(alpha: float, delta: float, tight: bool) -> int:
-    """The count of :func:`topalpha.theory.arms_tight`, or of ``arms_paper``, for rules that need it while they run.
+    """The count of :func:`topalpha.theory.arms_tight`, or of ``arms_paper``, in compiled code.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""The vocabulary: what a rule may see, and what an algorithm must answer.
+"""The protocol of algorithms: what a rule sees, and what an algorithm must answer.
 
 An algorithm is the paper's Generic Algorithm (label ``algo:Generic``): a sampling rule, a stopping rule and a
 recommendation rule, all functions of the history H_t. It is written once, as a ``NamedTuple`` of parameters whose
-methods use only scalars, ``len`` and indexing; :class:`topalpha.Search` interprets those methods on Python lists and
-:func:`topalpha.simulate` compiles the very same bodies on arrays.
+methods use only scalars, ``len`` and indexing. :class:`topalpha.Search` interprets these methods on Python lists, and
+:func:`topalpha.simulate` compiles the same methods on arrays.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from topalpha.families.protocols import RewardModel
 if TYPE_CHECKING:
     from numpy.random import Generator as Generator
 else:
-    Generator = Any  # rules name it in annotations only, and load no NumPy for it
+    Generator = Any  # only annotations name it: rules do not import NumPy
 
 #: Lists, or arrays in compiled code.
 Integers: TypeAlias = MutableSequence[int]
@@ -27,33 +27,31 @@ Pair: TypeAlias = tuple[int, int]
 #: Column of ``History.stats`` that holds the sum of an arm's rewards, in every algorithm.
 SUM = 0
 
-#: What ``Algorithm.plan`` returns when it has nothing to ask for before one of the pulls in flight comes back.
+#: The answer of ``Algorithm.plan`` when a pull in flight must come back before the next one is chosen.
 WAIT = -1
 
 
 class History(NamedTuple):
-    """H_t reduced to what rules may see.
+    """The part of H_t that rules may see.
 
     Parameters
     ----------
     t
-        Rewards observed so far.
+        Number of rewards observed.
     arms
-        Arms queried so far, with or without a reward yet; the next fresh arm has this index.
+        Number of arms queried, with or without a reward; the next fresh arm has this index.
     pulls
         N_a(t), one entry per arm.
     stats
-        Columns of running statistics, one entry per arm in each; column ``SUM`` is the sum of rewards.
-        Whatever changes a decision and is not a count lives here (running bounds, for example).
+        Columns of running statistics, one entry per arm; column ``SUM`` is the sum of rewards. Statistics that change
+        decisions, such as running bounds, are kept here.
     state
-        Numbers that change decisions and belong to no arm (a credit, a clock).
-    pending
-        How many pulls of each arm are in flight: asked for, and not among the rewards observed.
-    in_flight
-        How many that is in all; a search by one pull at a time has none when it plans.
+        Numbers that change decisions and belong to no arm, such as a credit or a clock.
+    pending, in_flight
+        Pulls in flight, per arm and in total: asked for, but not yet counted. Without parallel pulls there are none.
     early, early_sums
-        How many of these have come back, arm by arm, and wait for an earlier one before they count; and the sum of
-        their rewards. A sampling rule may look at them; what is proved must not rest on them.
+        Pulls in flight that have come back but wait for an earlier one before they count, per arm, and the sums of
+        their rewards. A sampling rule may use them; a proof must not.
 
     Examples
     --------
@@ -76,12 +74,10 @@ class History(NamedTuple):
 class Claim(NamedTuple):
     """With probability at least 1 - delta, an arm's mean is within ``epsilon`` of the top ``alpha`` fraction.
 
-    Attributes
+    Parameters
     ----------
-    alpha
-        The fraction.
-    epsilon
-        By how much the mean may fall short of it.
+    alpha, epsilon
+        The fraction, and the distance of the mean from it.
 
     Examples
     --------
@@ -94,28 +90,26 @@ class Claim(NamedTuple):
 
 
 class Traits(NamedTuple):
-    """What the drivers must know about an algorithm: what to hold for it, and what its proof asks of them.
+    """The facts about an algorithm that the drivers need: storage, and the assumptions of its proof.
 
     Parameters
     ----------
     name
-        The name it is registered under.
-    columns
-        How many columns ``History.stats`` needs.
-    numbers
-        How many entries ``History.state`` needs.
+        The registered name.
+    columns, numbers
+        Number of columns of ``History.stats``, and of entries of ``History.state``.
     width
-        How many arms one plan names at most.
+        Largest number of arms in one plan.
     blocks
         Whether a plan asks for many pulls of each arm at once; see :class:`BlockAlgorithm`.
     covered
-        Whether the algorithm's proof covers this design; False also where there is no proof of fixed confidence.
+        Whether a proof of fixed confidence covers this design.
     independent
         Whether the proof needs rewards that are independent across arms.
     global_order
-        Whether rewards must count in the order in which all pulls were asked for, and not only within each arm.
+        Whether rewards must count in the order in which all pulls were asked for, not only within each arm.
     exact_law
-        Whether rewards must have exactly the law of the family, also where its bounds hold for others too.
+        Whether rewards must have exactly the law of the family, even where its bounds hold for other laws too.
 
     Examples
     --------
@@ -138,8 +132,8 @@ class Traits(NamedTuple):
 class Algorithm(Protocol):
     """The paper's Generic Algorithm, as parameters plus three rules.
 
-    ``alpha``, ``epsilon``, ``delta`` are the target, ``arms`` the number n of arms it will query (those that it queries
-    first, where the number is not fixed in advance), ``family`` the reward model its bounds rest on.
+    ``alpha``, ``epsilon`` and ``delta`` are the target, ``arms`` the number n of arms to query (the initial number, if
+    n is not fixed in advance), and ``family`` the reward model of the bounds.
     """
 
     @property
@@ -163,72 +157,71 @@ class Algorithm(Protocol):
     def scratch(self, arms: int) -> Any:
         """Fresh working memory for this many arms: a NamedTuple of lists.
 
-        Starting again from fresh memory at any moment may change speed, never a decision.
+        To start again from fresh memory may change the speed, never a decision.
         """
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Fold one reward of ``arm`` into ``history`` (and into ``memory``, where it helps the next plan)."""
+        """Fold one reward of ``arm`` into ``history``, and into ``memory`` if that helps the next plan."""
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """Sampling and stopping rule: write the arms to pull next into ``batch``, return how many; 0 means stop.
+        """Sampling and stopping rule: write the arms to pull next into ``batch`` and return how many; 0 means stop.
 
-        Index ``history.arms`` asks for one fresh arm, ``history.arms + 1`` for a second one, and so on. It may be
-        called while pulls are in flight, and returns :data:`WAIT` if it can say nothing before one of them comes back;
-        with none in flight it never waits.
+        Index ``history.arms`` asks for a fresh arm, ``history.arms + 1`` for a second one, and so on. With pulls in
+        flight the answer may be :data:`WAIT`: one of them must come back first.
         """
 
     def recommend(self, history: History, memory: Any) -> int:
-        """The arm to return."""
+        """Recommendation rule: the arm to return."""
 
 
 @runtime_checkable
 class BlockAlgorithm(Algorithm, Protocol):
     """An algorithm whose plan asks for many pulls of an arm at once, as eliminations do.
 
-    ``batch`` is then twice as long as the width: where ``batch[i]`` names an arm, ``batch[width + i]`` says how many
-    pulls of it are wanted, one at least. A simulator may draw their sum at once, which is the same in law.
+    ``batch`` is then twice as long as the width: ``batch[i]`` is an arm, and ``batch[width + i]`` the number of pulls
+    of it, at least one. A simulator may draw the sum of their rewards, which has the same law.
     """
 
     def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
-        """Fold ``count`` rewards of ``arm`` with this sum into ``history``; ``observe`` is a block of one."""
+        """Fold ``count`` rewards of ``arm`` with sum ``total`` into ``history``; ``observe`` is a block of one."""
 
 
 @runtime_checkable
 class Certifier(Algorithm, Protocol):
-    """An algorithm that has something to say about every arm at any time. All of this runs on the host only."""
+    """An algorithm with bounds and claims for every arm at any time. All of them run on the host only."""
 
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The arm's lower bound now."""
+        """The arm's current lower bound."""
 
     def upper_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The arm's upper bound now."""
+        """The arm's current upper bound."""
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """What is proved about the arm now, whether or not the run has stopped: pairs of alpha and epsilon.
+        """The claims proved about the arm so far, whether or not the run has stopped; the smallest alpha first.
 
-        All hold at once, at all times, with probability at least 1 - delta; the smallest alpha first.
+        With probability at least 1 - delta, all of them hold at all times.
         """
 
 
 @runtime_checkable
 class Conditional(Algorithm, Protocol):
-    """An algorithm whose proof rests on something that it was told about the reservoir."""
+    """An algorithm whose proof assumes something about the reservoir."""
 
     def conditions(self) -> tuple[str, ...]:
-        """What it was told, in sentences for a certificate; on the host only."""
+        """The assumptions, as sentences for a certificate; on the host only."""
 
 
 @runtime_checkable
 class Refuting(Conditional, Protocol):
-    """An algorithm that may find out that what it was told is wrong."""
+    """An algorithm that may refute its own assumption."""
 
     def refutation(self, history: History) -> str:
-        """What is proved in place of the claim, as the end of a sentence; empty while the claim stands. On the host."""
+        """The end of a sentence that says what is proved instead; empty while the claim stands. On the host only."""
 
 
 @runtime_checkable
 class Selector(Algorithm, Protocol):
-    """An algorithm that returns several arms, each of which must be right; ``recommend`` is one of them."""
+    """An algorithm that returns several arms, all of which must be right; ``recommend`` is one of them."""
 
     def selection(self, history: History, memory: Any) -> list[int]:
         """The arms to return; on the host only."""

@@ -1,7 +1,7 @@
-"""All arms in the order of their means, kept up to date pull by pull: for rules about the k best of them.
+"""A ranking of all arms by their means, updated after each pull: for rules about the k best arms.
 
-``order`` lists the arms, best first; ``place`` says where each stands. Of equal means the arm with more pulls goes
-first: of arms with a perfect record those that were pulled stay in front, instead of taking turns with the others.
+``order`` lists the arms, best first; ``place`` is each arm's place in it. Ties go to the arm with more pulls: arms with
+a perfect record that have been pulled stay in front, instead of taking turns with the others.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def rank_all(
     pulls: Sequence[int],
     arms: int,
 ) -> None:
-    """Rank the first ``arms`` arms from nothing.
+    """Rank the first ``arms`` arms from scratch.
 
     Examples
     --------

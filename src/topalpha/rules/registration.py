@@ -1,4 +1,4 @@
-"""How an algorithm is made known: its target, checked once for all algorithms, and its entry in the list."""
+"""Registration of algorithms: the target, checked once for all of them, and the entry in the list."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Target(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """How an algorithm is found by name: what the command line, the tests and the docs table are generated from.
+    """The entry of an algorithm: the command line, the tests and the table in the docs are generated from it.
 
     Parameters
     ----------
     name, design, reference
-        Its name, what makes it for a target, and where it comes from.
+        The registered name, the function that builds the algorithm for a target, and the paper.
     proof
-        Where the guarantee is proved; empty if there is none.
+        Where the guarantee is proved; empty if there is no proof.
     guarantee
         One machine-readable word: ``fixed-confidence``, ``fixed-budget`` or ``none``.
     options
@@ -54,12 +54,12 @@ class Entry(NamedTuple):
     rewards
         ``any`` one-parameter family, or ``unit``: only rewards between 0 and 1.
     models
-        The reward models beyond those families that it takes, of ``pass-fail``, ``normal`` and ``low-variance``.
+        Further reward models that it takes: any of ``pass-fail``, ``normal`` and ``low-variance``.
     knowledge
-        What must be known about the reservoir beforehand: a function of reservoir, alpha and epsilon that gives those
-        options of ``design``, or raises ``ValueError`` where the algorithm has nothing to say about such a reservoir.
+        Prior knowledge of the reservoir: a function of reservoir, alpha and epsilon that returns options of ``design``,
+        or raises ``ValueError`` if the algorithm does not apply to the reservoir.
     joint
-        Whether it weighs the evidence of all arms together, and so may stop while some upper bound is over the line.
+        Whether the stop joins the evidence of all arms, and so may come while an upper bound is above the line.
     """
 
     name: str
@@ -80,16 +80,16 @@ class Entry(NamedTuple):
 
     @property
     def budgeted(self) -> bool:
-        """Whether it ends when an explicit ``budget`` of pulls, an option of ``design``, is spent."""
+        """Whether the run ends once its ``budget`` of pulls, an option of ``design``, is spent."""
         return "budget" in self.defaults
 
 
 class Design(Protocol[Made]):
-    """What makes an algorithm for a target, and how it is found."""
+    """A registered design function."""
 
     @property
     def entry(self) -> Entry:
-        """How it is found."""
+        """The entry in the list of algorithms."""
 
     def __call__(
         self, alpha: float, epsilon: float, delta: float, family: RewardModel | None = None, **options: Any
@@ -107,12 +107,8 @@ def algorithm(
 ) -> Callable[[Callable[..., Made]], Design[Made]]:
     """Register a function of a :class:`Target` and options as the design of the named algorithm.
 
-    Parameters
-    ----------
-    name, reference, proof, **entry
-        As for :class:`Entry`.
-    family
-        What refuses reward models that the algorithm cannot take; ``unit_rewards`` sets ``rewards``.
+    ``family`` checks the reward model and raises ``ValueError`` if the algorithm cannot take it; ``unit_rewards`` also
+    sets ``rewards``. The other arguments are those of :class:`Entry`.
 
     Examples
     --------
@@ -147,7 +143,7 @@ def algorithm(
 
 
 def named_threshold(reservoir: Reservoir, alpha: float, epsilon: float) -> dict[str, Any]:
-    """What algorithms with a known threshold are told: the mean that a fraction alpha of the arms reach.
+    """The ``threshold`` of algorithms that must know it: the mean that a fraction alpha of the arms reach.
 
     Examples
     --------

@@ -25,7 +25,7 @@ def query_fresh(seen: int, wanted: int, batch: MutableSequence[int]) -> int:
 
 
 def empirical_best(totals: Sequence[float], pulls: Sequence[int], arms: int) -> int:
-    """The arm with the largest empirical mean among those with a reward; ties to fewer pulls, then the lower index.
+    """The arm of largest empirical mean, among arms with a reward; ties go to fewer pulls, then to the lower index.
 
     Examples
     --------
@@ -59,9 +59,9 @@ def fill_means(means: MutableSequence[float], totals: Sequence[float], pulls: Se
 
 
 def settled_leader(best: int, means: Sequence[float], state: MutableSequence[float], place: int) -> int:
-    """The arm with the largest mean; of tied ones the one that led before, which ``state[place]`` remembers (from 1).
+    """The arm of largest mean; ties go to the previous leader, which ``state[place]`` stores, counted from 1.
 
-    Without this, arms that all have a perfect record would take turns, and none would be pulled often enough.
+    Without this rule, arms with a perfect record would take turns, and none would be pulled often enough.
 
     Examples
     --------
@@ -76,14 +76,12 @@ def settled_leader(best: int, means: Sequence[float], state: MutableSequence[flo
 
 
 def recall_leader(history: History, place: int) -> int:
-    """The arm that ``history.state[place]`` remembers (from 1), or the empirical best one if it remembers none.
+    """The leader stored in ``history.state[place]`` (counted from 1), or the empirical best arm if none is stored.
 
     Examples
     --------
-    >>> recall_leader(History(2, 2, [1, 1], [[0.0, 1.0]], [1.0]), 0)
-    0
-    >>> recall_leader(History(2, 2, [1, 1], [[0.0, 1.0]], [0.0]), 0)
-    1
+    >>> [recall_leader(History(2, 2, [1, 1], [[0.0, 1.0]], [stored]), 0) for stored in (1.0, 0.0)]
+    [0, 1]
     """
     if history.state[place] > 0.0:
         return int(history.state[place]) - 1
@@ -91,7 +89,7 @@ def recall_leader(history: History, place: int) -> int:
 
 
 def unseen(pulls: Sequence[int], arms: int) -> bool:
-    """Whether some of the first ``arms`` arms has no reward yet.
+    """Whether any of the first ``arms`` arms has no reward yet.
 
     Examples
     --------
@@ -105,7 +103,7 @@ def unseen(pulls: Sequence[int], arms: int) -> bool:
 
 
 def has_room(history: History, arm: int, capacity: int) -> bool:
-    """Whether the arm has pulls left, those in flight counted.
+    """Whether the arm has pulls left, counting pulls in flight.
 
     Examples
     --------
@@ -120,12 +118,12 @@ def has_room(history: History, arm: int, capacity: int) -> bool:
 
 
 def next_challenger(history: History, uppers: Sequence[float], leader: int, capacity: int, otherwise: int) -> int:
-    """The challenger while pulls are in flight: the largest upper bound that those may leave.
+    """The challenger while pulls are in flight: the arm of largest predicted upper bound.
 
-    A pull in flight is taken to bring its arm's bound nearer to its mean, as one more reward will on average, and one
-    that has come back moves the mean; so pulls spread over arms that need them, instead of piling up on one that a
-    single reward may settle. With nothing in flight this is the arm of the largest bound. ``otherwise`` is the answer
-    if no other arm than the leader has pulls left.
+    The prediction is that a pull in flight narrows the bound as one more reward does on average; a reward that has come
+    back but does not count yet moves the mean. So pulls spread over the arms that need them, instead of piling up on
+    one arm that a single reward may settle. With nothing in flight this is the arm of largest upper bound. The answer
+    is ``otherwise`` if only the leader has pulls left.
 
     Examples
     --------
@@ -155,9 +153,9 @@ def next_challenger(history: History, uppers: Sequence[float], leader: int, capa
 
 
 def second_pull(history: History, uppers: Sequence[float], capacity: int, batch: MutableSequence[int]) -> int:
-    """While an arm has no reward yet and nothing can be compared: a second pull of the best of those that have one.
+    """A second pull of the most promising arm with one reward, while some arm has none and nothing can be compared.
 
-    Nearly every arm gets a second pull, so workers that would wait are put to use; a third may be wasted.
+    Nearly every arm needs a second pull anyway, so idle workers are put to use; a third pull may be wasted.
 
     Examples
     --------
@@ -174,7 +172,7 @@ def second_pull(history: History, uppers: Sequence[float], capacity: int, batch:
 
 
 def leads_enough(history: History, leader: int) -> bool:
-    """Whether the leader has as many pulls in flight as rewards: more would be spent on what may not lead for long.
+    """Whether the leader has as many pulls in flight as rewards: more are risky, because it may not lead for long.
 
     Examples
     --------
@@ -187,9 +185,9 @@ def leads_enough(history: History, leader: int) -> bool:
 
 
 def leads_blindly(history: History, leader: int) -> bool:
-    """Whether half as many pulls of the leader are out as rewards have come back, those that count and those that wait.
+    """Whether the leader's outstanding pulls number at least half of its rewards, counted or not: more are risky.
 
-    More would be spent on what may not lead for long. Rewards that wait are looked at: for :func:`told_leader`.
+    The counterpart of :func:`leads_enough` for :func:`told_leader`, which uses rewards that do not count yet.
 
     Examples
     --------
@@ -202,17 +200,16 @@ def leads_blindly(history: History, leader: int) -> bool:
 
 
 def told_leader(history: History, leader: int) -> int:
-    """The leader to pull while pulls are in flight: the largest mean of all rewards that have come back.
+    """The leader to pull while pulls are in flight: the arm of largest mean over all rewards that have come back.
 
-    Those that wait for an earlier one count here, for which arm is pulled next and for nothing else. Ties go to
-    ``leader``, then to the lower index. Every arm must have a reward.
+    Rewards that wait for an earlier pull are used here only, for sampling. Ties go to ``leader``, then to the lower
+    index. Every arm must have a reward.
 
     Examples
     --------
-    >>> told_leader(History(3, 2, [2, 1], [[2.0, 0.0]], [], [1, 1], 2, [1, 0], [0.0, 0.0]), 0)
-    0
-    >>> told_leader(History(3, 2, [1, 1], [[1.0, 1.0]], [], [1, 1], 2, [1, 0], [0.0, 0.0]), 0)
-    1
+    >>> some = ([2, 1], [[2.0, 0.0]]), ([1, 1], [[1.0, 1.0]])
+    >>> [told_leader(History(3, 2, pulls, stats, [], [1, 1], 2, [1, 0], [0.0, 0.0]), 0) for pulls, stats in some]
+    [0, 1]
     """
     best = leader
     best_mean = -math.inf
@@ -225,15 +222,13 @@ def told_leader(history: History, leader: int) -> int:
 
 
 def write_round(history: History, leader: int, challenger: int, capacity: int, batch: MutableSequence[int]) -> int:
-    """Write leader and challenger into the batch, those that have pulls left; return how many, or that it must wait.
+    """Write leader and challenger into the batch, each if it has pulls left; return how many, or :data:`WAIT`.
 
     Examples
     --------
-    >>> batch = [0, 0]
-    >>> write_round(History(2, 2, [1, 1], [[1.0, 0.0]], []), 0, 1, 100, batch), batch
-    (2, [0, 1])
-    >>> write_round(History(2, 2, [1, 1], [[1.0, 0.0]], []), 0, 1, 1, batch) == WAIT
-    True
+    >>> batch, history = [0, 0], History(2, 2, [1, 1], [[1.0, 0.0]], [])
+    >>> write_round(history, 0, 1, 100, batch), batch, write_round(history, 0, 1, 1, batch) == WAIT
+    (2, [0, 1], True)
     """
     count = 0
     leader_has_room = has_room(history, leader, capacity)

@@ -1,4 +1,4 @@
-"""A tournament tree: who has the largest key, in O(log n) per changed key.
+"""A tournament tree: the arm of largest key, in O(log n) per changed key.
 
 Ties go to the arm with fewer pulls, then to the lower index, everywhere. The tree is a list ``winner`` of twice a power
 of two entries: leaf ``size + arm`` holds ``arm`` (or -1 past the last arm), node k holds the winner of 2k and 2k+1.
@@ -10,7 +10,7 @@ from collections.abc import MutableSequence, Sequence
 
 
 def empty_tree(arms: int) -> list[int]:
-    """A tree for this many arms in which nobody has played yet.
+    """A tree for this many arms before any match.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def beats(key: float, pulls: int, arm: int, other_key: float, other_pulls: int, 
 
 
 def better(first: int, second: int, keys: Sequence[float], pulls: Sequence[int]) -> int:
-    """The one of two arms that goes before the other; -1 stands for nobody.
+    """The better of two arms; -1 stands for no arm.
 
     Examples
     --------
@@ -56,15 +56,13 @@ def better(first: int, second: int, keys: Sequence[float], pulls: Sequence[int])
 
 
 def play(winner: MutableSequence[int], keys: Sequence[float], pulls: Sequence[int], arm: int) -> None:
-    """Play the arm's matches again after its key or its pulls changed.
+    """Replay the arm's matches after its key or its pulls changed.
 
     Examples
     --------
     >>> tree, keys = empty_tree(2), [0.5, 0.7]
-    >>> play(tree, keys, [1, 1], 0), play(tree, keys, [1, 1], 1)
-    (None, None)
-    >>> tree[1]
-    1
+    >>> play(tree, keys, [1, 1], 0), play(tree, keys, [1, 1], 1), tree[1]
+    (None, None, 1)
     """
     node = len(winner) // 2 + arm
     winner[node] = arm
@@ -73,7 +71,7 @@ def play(winner: MutableSequence[int], keys: Sequence[float], pulls: Sequence[in
         before = winner[node]
         now = better(winner[2 * node], winner[2 * node + 1], keys, pulls)
         if now == before and now != arm:
-            return  # the arm neither won nor had won here: nothing above knows it
+            return  # the arm neither wins nor won here: nothing above changes
         winner[node] = now
         node //= 2
 

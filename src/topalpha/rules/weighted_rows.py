@@ -1,6 +1,6 @@
-"""Passes over weighted rows: draws by weight, old and new ones, where a stump errs, and AdaBoost's weights.
+"""Passes over weighted rows: draws by weight, draws reused under new weights, errors of stumps, AdaBoost's weights.
 
-Plain loops in the compiled subset, shaped so that the compiler can work on several rows at once where it may.
+Plain loops in the compiled subset; most are written so that the compiler can vectorise them.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from typing import Any
 
 
 def draw_rows(weights: Any, whole: float, rng: Any, spacings: Any, rows: Any) -> None:
-    """Fill ``rows`` with independent draws of row numbers, each by the weights, whose sum is ``whole``.
+    """Fill ``rows`` with independent draws of row numbers, in proportion to the weights, whose sum is ``whole``.
 
-    Uniform numbers come sorted: sums of exponential spacings, divided by their total, are the order statistics of a
-    uniform sample. So one pass over the weights finds all rows, and a random permutation makes them a sequence of
-    independent draws again. A row of weight 0 is never drawn. ``spacings`` is room for as many numbers.
+    Uniform numbers are drawn in sorted order: sums of exponential spacings, divided by their total, are the order
+    statistics of a uniform sample. So one pass over the weights finds all rows, and a random permutation makes the
+    draws independent again. A row of weight 0 is never drawn. ``spacings`` is scratch as long as ``rows``.
 
     Examples
     --------
@@ -48,9 +48,10 @@ def draw_rows(weights: Any, whole: float, rng: Any, spacings: Any, rows: Any) ->
 
 
 def take_rows(count: int, weights: Any, rng: Any, spacings: Any, rows: Any, cursor: Any) -> int:
-    """Where the next ``count`` draws stand in ``rows``, and past them with ``cursor[0]``; weights add up to 1.
+    """Take the next ``count`` draws of ``rows``: return where they begin, and move ``cursor[0]`` past them.
 
-    If there are not so many left, those are dropped for fresh ones. No more than all of ``rows`` can be taken.
+    If fewer are left, all of ``rows`` is drawn afresh. The weights add up to 1; ``count`` is at most the length of
+    ``rows``.
 
     Examples
     --------
@@ -68,10 +69,10 @@ def take_rows(count: int, weights: Any, rng: Any, spacings: Any, rows: Any, curs
 
 
 def thin_rows(rows: Any, first: int, wrong: Any, keep: float, rng: Any) -> int:
-    """Turn draws by old weights, ``rows`` from ``first`` on, into draws by new ones; returns where they begin now.
+    """Turn draws by old weights, ``rows`` from ``first`` on, into draws by new weights; return where they begin.
 
-    The new weights are the old ones, times ``keep``, at most 1, where ``wrong`` is 0. By rejection: a draw is kept with
-    a probability in proportion to what became of its weight. What is kept moves to the end, in its order.
+    The new weights are the old ones, multiplied by ``keep`` (at most 1) where ``wrong`` is 0. Rejection sampling: a
+    draw is kept with probability proportional to the change of its weight. Kept draws move to the end, in order.
 
     Examples
     --------
@@ -91,9 +92,9 @@ def thin_rows(rows: Any, first: int, wrong: Any, keep: float, rng: Any) -> int:
 
 
 def mark_errors(column: Any, labels: Any, weights: Any, cut: float, left: int, right: int, wrong: Any) -> None:
-    """Write a row's weight into ``wrong`` where the stump errs, and 0 elsewhere.
+    """Set ``wrong`` to a row's weight where the stump errs, and to 0 elsewhere.
 
-    The stump says class ``left`` where the feature is at most ``cut``, and ``right`` where it is more.
+    The stump predicts class ``left`` where the feature is at most ``cut``, and ``right`` elsewhere.
 
     Examples
     --------
@@ -108,7 +109,7 @@ def mark_errors(column: Any, labels: Any, weights: Any, cut: float, left: int, r
 
 
 def reweigh(weights: Any, wrong: Any, if_right: float, if_wrong: float) -> None:
-    """Multiply the weights by one factor where ``wrong`` is 0 and by another where it is not.
+    """Multiply the weights by ``if_right`` where ``wrong`` is 0, and by ``if_wrong`` elsewhere.
 
     Examples
     --------
@@ -122,7 +123,7 @@ def reweigh(weights: Any, wrong: Any, if_right: float, if_wrong: float) -> None:
 
 
 def tally(table: Any, features: Any, cuts: Any, left: Any, right: Any, stump_weights: Any, votes: Any) -> None:
-    """Add the weight of every stump to ``votes[row, class]`` of the class that it says; ``table[row, feature]``.
+    """Add every stump's weight to ``votes[row, class]`` of the class that it predicts from ``table[row, feature]``.
 
     Examples
     --------
@@ -139,7 +140,7 @@ def tally(table: Any, features: Any, cuts: Any, left: Any, right: Any, stump_wei
 
 
 def sort_values(values: Any, classes: Any) -> None:
-    """Sort values, and their classes with them: few enough to insert one after another.
+    """Sort values together with their classes, by insertion: there are few.
 
     Examples
     --------
@@ -161,17 +162,15 @@ def sort_values(values: Any, classes: Any) -> None:
 
 
 def best_stump(values: Any, classes: Any, counts: Any) -> tuple[float, int, int]:
-    """The cut and the two classes with the fewest errors on these sorted values; of equals the lowest cut.
+    """The cut and the two classes with the fewest errors on sorted values; ties go to the lowest cut.
 
-    ``counts`` is room for twice as many numbers as there are classes. Where all values are equal, or no cut is better
-    than one class for all, both classes are the most frequent one.
+    ``counts`` is scratch for two numbers per class. If all values are equal, or no cut improves on a constant, both
+    classes are the most frequent class.
 
     Examples
     --------
-    >>> best_stump([1.0, 2.0, 3.0, 4.0], [1, 1, 0, 0], [0] * 4)
-    (2.5, 1, 0)
-    >>> best_stump([1.0, 1.0, 1.0], [1, 1, 0], [0] * 4)
-    (1.0, 1, 1)
+    >>> best_stump([1.0, 2.0, 3.0, 4.0], [1, 1, 0, 0], [0] * 4), best_stump([1.0, 1.0, 1.0], [1, 1, 0], [0] * 4)
+    ((2.5, 1, 0), (1.0, 1, 1))
     >>> best_stump([-5e-324, 0.0], [0, 1], [0] * 4)
     (-5e-324, 0, 1)
     """

@@ -19,7 +19,7 @@ from topalpha.testing import check_algorithm, interpreted
 
 
 def test_bucb_refuses_a_delta_beyond_the_redundancy():
-    with pytest.raises(ValueError, match=r"^delta must not be so small for this family"):
+    with pytest.raises(ValueError, match=r"^delta must be larger for this family"):
         design("bucb", 0.1, 0.1, 1e-300, Gaussian(0.5), budget=100)
 
 

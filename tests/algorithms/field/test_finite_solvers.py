@@ -155,7 +155,7 @@ def test_claims_are_the_stop_at_other_epsilons(name):
 def test_designs_refuse_what_makes_no_sense(name):
     check_design(entry(name).design)
     if name != "ttts":
-        with pytest.raises(ValueError, match="delta must not be so small"):
+        with pytest.raises(ValueError, match="delta must be larger"):
             design(name, 0.1, 0.1, 1e-28, Gaussian())
 
 
@@ -165,7 +165,7 @@ def test_what_else_designs_refuse():
             design("ttts", 0.1, 0.1, 0.1, model)
     # the product of two Gaussian mixtures is covered up to a threshold of 39 nats
     assert design("glr", 0.1, 0.1, 1e-13, Gaussian()).threshold < 39.0
-    with pytest.raises(ValueError, match="delta must not be so small"):
+    with pytest.raises(ValueError, match="delta must be larger"):
         design("glr", 0.1, 0.1, 1e-15, Gaussian())
     with pytest.raises(ValueError, match="stick must be at least 0 and below 1, got"):
         design("track-and-stop", 0.1, 0.1, 0.1, stick=1.0)

@@ -1,1 +1,1 @@
-"""The algorithms of the literature, each in a file of its own, and the parts that several of them share."""
+"""The algorithms of the literature, each in its own file, and the parts that several of them share."""

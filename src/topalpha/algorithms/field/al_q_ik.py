@@ -1,10 +1,10 @@
 """al-q-ik: arms within epsilon of a known threshold; Ren, Liu and Shroff (AISTATS 2019), AL-Q-IK.
 
-The threshold is q+, which a fraction alpha of the arms reach. Repeat: draw ceil(ln(3)/alpha) arms, find a good one of
-them by Median Elimination, with a constant probability of success, and test it against the threshold at level delta/k.
-Repetitions are independent and succeed as often as not, so that an accepted arm is wrong with probability at most
-delta/k, however many repetitions there are: (alpha, epsilon, delta)-correct wherever the threshold is right
-(docs/field/threshold.md, 2).
+A fraction alpha of the arms reach the threshold q+. Repeat: draw ceil(ln(3)/alpha) arms, find a good one of them by
+Median Elimination, with a constant probability of success, and test it against the threshold at level delta/k.
+Repetitions are independent and find a good arm with probability at least 1/2, so an accepted arm is wrong with
+probability at most delta/k, however many repetitions there are: (alpha, epsilon, delta)-correct if the threshold is
+right (docs/field/threshold.md, 2).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from topalpha.validate import real, require, whole
 
 
 class ALQIKParameters(NamedTuple):
-    """The target, the threshold, and the repetitions; ``arms`` is the number of arms of one repetition."""
+    """The target, the threshold, and the repetitions; ``arms`` is the number of arms in one repetition."""
 
     alpha: float
     epsilon: float
@@ -41,11 +41,7 @@ class ALQIKParameters(NamedTuple):
 
 
 class ALQIK(Accepting, ALQIKParameters):
-    """Known threshold; build it with :func:`design`.
-
-    Guarantee: with probability at least 1 - delta no returned arm is below ``threshold`` - epsilon, if a fraction alpha
-    of the arms reach the threshold (docs/field/threshold.md, 2).
-    """
+    """Known threshold; build it with :func:`design`. Correct if the threshold is (docs/field/threshold.md, 2)."""
 
     traits = Traits("al-q-ik", columns=ACCEPTED + 1, numbers=NUMBERS, width=WIDTH, blocks=True)
 
@@ -54,11 +50,11 @@ class ALQIK(Accepting, ALQIKParameters):
         return self.tries.next_test(history, memory.order, self.threshold, batch)
 
     def conditions(self) -> tuple[str, ...]:
-        """The threshold that it was told."""
+        """The known threshold."""
         return (f"The top {100.0 * self.alpha:g}% of candidates begin at a mean of {self.threshold:g}, not above it.",)
 
     def design_pulls(self) -> float:
-        """An upper bound on the expected number of pulls, where the threshold is right."""
+        """An upper bound on the expected number of pulls, if the threshold is right."""
         return expected_repetitions(self.delta, self.tries.wanted) * self.tries.repetition_cost()
 
 
@@ -70,15 +66,10 @@ class ALQIK(Accepting, ALQIKParameters):
     knowledge=named_threshold,
 )
 def design(target: Target, *, threshold: float | None = None, k: int = 1) -> ALQIK:
-    """AL-Q-IK.
+    """AL-Q-IK with the ``threshold`` q+, the mean that a fraction alpha of the arms reach.
 
-    Parameters
-    ----------
-    threshold
-        The mean that a fraction alpha of the arms reach, q+; must be given. With a lower one the answer is within
-        epsilon of that; with one that too few arms reach there is no guarantee, and a run may never stop.
-    k
-        How many arms to return; all of them are right with probability at least 1 - delta.
+    With a lower threshold the answer is within epsilon of it; with one that too few arms reach there is no guarantee,
+    and a run may never stop. All ``k`` returned arms are right with probability at least 1 - delta.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """al-q-iu: arms near an unknown threshold; Ren, Liu and Shroff (AISTATS 2019), AL-Q-IU.
 
-First estimate a limit that lies between q+(alpha) - epsilon/5 and q+(alpha/2): draw (32/alpha) ln(10/delta) arms, keep
-the best three quarters alpha of them by Halving, find the worst of those by Halving on the rewards turned round, and
-measure it. Then run al-q-ik with that limit, alpha/2 and 4/5 epsilon. Each half errs with probability at most delta/2:
+First estimate a limit between q+(alpha) - epsilon/5 and q+(alpha/2): draw (32/alpha) ln(10/delta) arms, keep the best
+three quarters alpha of them by Halving, find the worst of these by Halving on the reversed rewards, and measure it.
+Then run al-q-ik with that limit, alpha/2 and 4/5 epsilon. Each half errs with probability at most delta/2:
 (alpha, epsilon, delta)-correct for every reservoir (docs/field/threshold.md, 3).
 """
 
@@ -39,15 +39,15 @@ from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import whole
 
-# Further numbers of the state: the phase, and the limit once it is estimated.
+# Further entries of the state: the phase, and the limit once it is estimated.
 _PHASE, _LIMIT = NUMBERS, NUMBERS + 1
 
-# Phases: find the best arms, the worst of those, measure it; then repetitions.
+# Phases: find the best arms, then the worst of these, measure it; then repetitions.
 _BEST, _WORST, _MEASURE, _SEARCH = 0, 1, 2, 3
 
 
 class LimitEstimation(NamedTuple):
-    """The limit: ``best`` keeps the best of ``drawn`` arms, ``worst`` finds the worst of those, which is measured.
+    """The estimate of the limit: ``best`` keeps the best of ``drawn`` arms, ``worst`` finds the worst of these.
 
     The limit is its mean over ``measure_pulls`` pulls, less ``margin``.
     """
@@ -89,13 +89,13 @@ class LimitEstimation(NamedTuple):
         return 0
 
     def estimate_cost(self) -> float:
-        """The pulls that it takes, a fixed number."""
+        """The number of pulls, which is fixed."""
         best, worst = self.best.halving_cost(self.drawn, 0), self.worst.halving_cost(self.best.keep, 0)
         return best + worst + self.measure_pulls
 
 
 class ALQIUParameters(NamedTuple):
-    """The target, the limit, and the repetitions; ``arms`` is the number of arms that the limit is estimated from."""
+    """The target, the limit, and the repetitions; ``arms`` is the number of arms for the estimate of the limit."""
 
     alpha: float
     epsilon: float
@@ -107,29 +107,26 @@ class ALQIUParameters(NamedTuple):
 
 
 class ALQIU(Accepting, ALQIUParameters):
-    """Unknown threshold; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/threshold.md, 3).
-    """
+    """Unknown threshold; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/field/threshold.md, 3)."""
 
     traits = Traits("al-q-iu", columns=ACCEPTED + 1, numbers=NUMBERS + 2, width=WIDTH, blocks=True)
 
     def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
-        """Count a block of rewards; where the worst arm is sought, a reward counts as 1 less itself in the round."""
+        """Count a block of rewards; while the worst arm is sought, a reward X counts as 1 - X in the round."""
         before = history.stats[ROUND_SUM][arm]
         fold_block(history, arm, count, total)
         if history.state[_PHASE] == _WORST:
             history.stats[ROUND_SUM][arm] = before + (count - total)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """Estimate the limit; then repetitions against it, until k arms are accepted."""
+        """Estimate the limit; then run repetitions against it until k arms are accepted."""
         written = self.estimation.next_estimate(history, memory.order, batch)
         if written != 0:
             return written
         return self.tries.next_test(history, memory.order, history.state[_LIMIT], batch)
 
     def design_pulls(self) -> float:
-        """The pulls of the estimation plus those expected after it, at most, where it is right (1 - delta/2)."""
+        """The pulls of the estimate, plus an upper bound on those expected afterwards if it is right."""
         later = expected_repetitions(0.5 * self.delta, self.tries.wanted) * self.tries.repetition_cost()
         return self.estimation.estimate_cost() + later
 
@@ -165,7 +162,7 @@ def limit_estimation(alpha: float, epsilon: float, delta: float) -> LimitEstimat
     family=unit_rewards,
 )
 def design(target: Target, *, k: int = 1) -> ALQIU:
-    """AL-Q-IU; k is how many arms to return, all of them right with probability at least 1 - delta.
+    """AL-Q-IU; all ``k`` returned arms are right with probability at least 1 - delta.
 
     Examples
     --------

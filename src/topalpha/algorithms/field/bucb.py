@@ -1,12 +1,12 @@
-"""bucb: upper confidence bounds in brackets of ever more arms; Katz-Samuels and Jamieson (AISTATS 2020).
+"""bucb: upper confidence bounds in brackets of growing size; Katz-Samuels and Jamieson (AISTATS 2020).
 
-Bracket r has 2^r arms; bracket l + 1 opens at the first pull t with t >= l 2^l. Brackets take turns; in its turn a
-bracket pulls an arm that was never pulled, else the one with the largest upper bound at the constant level delta. The
-arm with the largest lower bound at level delta / (2^r r^2) is returned, whenever one asks.
+Bracket r has 2^r arms; bracket l + 1 opens at the first pull t with t >= l 2^l. Brackets take turns. In its turn a
+bracket pulls an arm that was never pulled, else the arm of largest upper bound at the constant level delta. The arm of
+largest lower bound at level delta / (2^r r^2) is recommended at any time.
 
-No guarantee at the end of the budget: how good the arm is cannot be verified. But what its bounds prove, for fractions
-alpha that the brackets and not the target fix, can be read at any time (docs/field/budget.md, E). Bounds are two-sided
-conjugate mixtures: N d(p, mu) <= ln(1/level) + R(S, N), R the family's redundancy.
+There is no guarantee at the end of the budget: the quality of the arm cannot be verified. But the bounds prove claims
+at any time, for fractions alpha that the brackets and not the target fix (docs/field/budget.md, E). Bounds are
+two-sided conjugate mixtures: N d(p, mu) <= ln(1/level) + R(S, N), R the family's redundancy.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.tournament import beats, play
 from topalpha.validate import fraction, require
 
-# Places in the clock: the pull it stands at, brackets open, whose turn it is, arms drawn (by this pull, too).
+# Entries of the clock: the current pull, open brackets, whose turn it is, and arms drawn (including this pull).
 _PULL, _OPEN, _TURN, _DRAWN = 0, 1, 2, 3
 
 
 class BracketingUCBMemory(NamedTuple):
-    """Scratch: the schedule, which is a function of time alone, and the bounds with their tree.
+    """Scratch: the schedule, a function of time alone, and the bounds with their tree.
 
     The arms of bracket r have the slots from 2^r to 2^(r+1) - 1, so each bracket is one branch of the tree.
     """
@@ -44,7 +44,7 @@ class BracketingUCBMemory(NamedTuple):
 
 
 class BracketingUCBParameters(NamedTuple):
-    """The target, the budget, and the levels of what the bounds prove."""
+    """The target, the budget, and the levels of the claims."""
 
     alpha: float
     epsilon: float
@@ -58,15 +58,12 @@ class BracketingUCBParameters(NamedTuple):
 
 
 class BracketingUCB(BracketingUCBParameters):
-    """Upper confidence bounds in brackets; build it with :func:`design`.
-
-    Guarantee: none at the end of the budget; :meth:`claims` says what is proved (docs/field/budget.md, E).
-    """
+    """UCB in brackets; build it with :func:`design`. No guarantee at the end, but claims (docs/field/budget.md, E)."""
 
     traits = Traits("bucb", columns=1, width=1, covered=False)
 
     def scratch(self, arms: int) -> BracketingUCBMemory:
-        """Fresh memory: the clock stands at 0."""
+        """Fresh memory with the clock at 0."""
         return BracketingUCBMemory(
             ready=[0],
             clock=[0] * 4,
@@ -88,7 +85,7 @@ class BracketingUCB(BracketingUCBParameters):
         return self.family.lower(total / pulls, (threshold + self.family.redundancy(total, pulls)) / pulls)
 
     def turn_clock(self, memory: Any, pull: int) -> None:
-        """Go on with the schedule to this pull."""
+        """Advance the schedule to this pull."""
         clock = memory.clock
         while clock[_PULL] < pull:
             clock[_PULL] += 1
@@ -104,7 +101,7 @@ class BracketingUCB(BracketingUCBParameters):
                 clock[_DRAWN] += 1
 
     def file_bound(self, history: History, memory: Any, arm: int) -> None:
-        """Write the arm's bound where its bracket looks for it."""
+        """Store the arm's bound in the slot of its bracket."""
         slot = memory.slot_of[arm]
         memory.counts[slot] = history.pulls[arm]
         memory.uppers[slot] = self.bracket_upper(history.stats[SUM][arm], history.pulls[arm])
@@ -118,9 +115,9 @@ class BracketingUCB(BracketingUCBParameters):
             self.file_bound(history, memory, arm)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """The bracket whose turn it is draws an arm, or pulls the one with the largest upper bound.
+        """The bracket whose turn it is draws an arm, or pulls its arm of largest upper bound.
 
-        With pulls of its own in flight a bracket waits: then any number of workers makes the same run.
+        A bracket with pulls in flight waits, so the run does not depend on the number of workers.
         """
         asked = history.t + history.in_flight
         if asked >= self.budget:
@@ -144,12 +141,12 @@ class BracketingUCB(BracketingUCBParameters):
         return 1
 
     def recommend(self, history: History, memory: Any) -> int:
-        """The arm with the largest lower bound at level delta / (2^r r^2), r its bracket."""
+        """The arm of largest lower bound at level delta / (2^r r^2), r its bracket."""
         brackets = arm_brackets(self)
         best, best_lower = -1, -math.inf
         for arm in range(history.arms):
             pulls, bracket = history.pulls[arm], brackets[arm]
-            if pulls > 0 and history.stats[SUM][arm] / pulls >= best_lower:  # no bound exceeds its mean
+            if pulls > 0 and history.stats[SUM][arm] / pulls >= best_lower:  # a lower bound is at most the mean
                 threshold = bracket * math.log(2.0) + 2.0 * math.log(bracket) - math.log(self.delta)
                 lower = self.bracket_lower(history.stats[SUM][arm], pulls, threshold)
                 if best < 0 or beats(lower, pulls, arm, best_lower, history.pulls[best], best):
@@ -161,7 +158,7 @@ class BracketingUCB(BracketingUCBParameters):
         return self.certified_lower(history, arm, arm_brackets(self)[arm])
 
     def certified_lower(self, history: History, arm: int, bracket: int) -> float:
-        """The same, where the bracket is known."""
+        """The same for a known bracket."""
         threshold = bracket * math.log(2.0) + math.log(bracket * (bracket + 1.0) / self.lower_level)
         return self.bracket_lower(history.stats[SUM][arm], history.pulls[arm], threshold)
 
@@ -170,10 +167,7 @@ class BracketingUCB(BracketingUCBParameters):
         return self.bracket_upper(history.stats[SUM][arm], history.pulls[arm])
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """What is proved about the arm now: for each bracket the alpha that its size proves (docs/field/budget.md, E).
-
-        All of it holds at once, at all times, with probability at least 1 - delta.
-        """
+        """The claims proved so far: for each bracket the alpha that its size proves (docs/field/budget.md, E)."""
         brackets = arm_brackets(self)
         lower = self.certified_lower(history, arm, brackets[arm])
         curve: list[Claim] = []
@@ -191,7 +185,7 @@ class BracketingUCB(BracketingUCBParameters):
 
 @lru_cache(maxsize=8)
 def arm_brackets(algorithm: BracketingUCB) -> tuple[int, ...]:
-    """The bracket of every arm that the schedule draws, in the order in which it draws them.
+    """The bracket of every arm of the schedule, in the order of the draws.
 
     Examples
     --------
@@ -204,7 +198,7 @@ def arm_brackets(algorithm: BracketingUCB) -> tuple[int, ...]:
 
 
 def bracket_alpha(bracket: int, draw_level: float, delta_u: float) -> float:
-    """The alpha with (1 - alpha (1 - delta_u))^(2^r) = delta_A / (r (r + 1)): what bracket r can prove.
+    """The alpha that bracket r can prove: (1 - alpha (1 - delta_u))^(2^r) = delta_A / (r (r + 1)).
 
     Examples
     --------
@@ -216,7 +210,7 @@ def bracket_alpha(bracket: int, draw_level: float, delta_u: float) -> float:
 
 
 def brackets_opened(budget: int) -> int:
-    """How many brackets open within this many pulls: one at the start, and bracket l + 1 at pull l 2^l.
+    """The number of brackets that open within this many pulls: one at the start, and bracket l + 1 at pull l 2^l.
 
     Examples
     --------
@@ -230,7 +224,7 @@ def brackets_opened(budget: int) -> int:
 
 
 def arms_drawn(budget: int) -> int:
-    """How many arms the schedule draws within this many pulls.
+    """The number of arms that the schedule draws within this many pulls.
 
     Examples
     --------
@@ -242,7 +236,7 @@ def arms_drawn(budget: int) -> int:
     while done < budget:
         visits.append(0)
         opened = len(visits)
-        last = min(budget, opened * 2**opened - 1)  # the next bracket opens at the pull after
+        last = min(budget, opened * 2**opened - 1)  # the next bracket opens one pull later
         for offset in range(opened):
             # turns after this one are turn + 1, ..., opened, 1, 2, ...
             visits[(turn + offset) % opened] += (last - done - offset + opened - 1) // opened
@@ -259,9 +253,9 @@ def arms_drawn(budget: int) -> int:
     guarantee="none",
 )
 def design(target: Target, *, budget: int | None = None, draw_share: float = 0.9) -> BracketingUCB:
-    """Upper confidence bounds in brackets, for ``budget`` pulls; of the target, only delta enters the bounds.
+    """Upper confidence bounds in brackets, for ``budget`` pulls; the bounds use only delta of the target.
 
-    ``draw_share`` is delta_A / delta in what the claims prove: the part of delta for brackets without a good arm.
+    ``draw_share`` is delta_A / delta in the claims: the part of delta for brackets without a good arm.
 
     Examples
     --------
@@ -272,5 +266,5 @@ def design(target: Target, *, budget: int | None = None, draw_share: float = 0.9
     pulls, draw_level = checked_budget(budget), fraction("draw_share", draw_share) * delta
     opened = brackets_opened(pulls)
     threshold = opened * math.log(2.0) + math.log(opened * (opened + 1.0) / (delta - draw_level))
-    require(threshold <= target.family.largest_threshold, "delta", "not be so small for this family", delta)
+    require(threshold <= target.family.largest_threshold, "delta", "be larger for this family", delta)
     return BracketingUCB(*target.on(arms_drawn(pulls)), pulls, 2 ** (opened + 1), draw_level, delta - draw_level)

@@ -1,13 +1,13 @@
 """cc-lucb-k: k arms of the top fraction, with constant-confidence upper bounds.
 
-So many arms are drawn that, with probability 1 - delta_A, at least k of them are both in the top alpha fraction and
-never above their own upper bound of constant level delta_u: the smallest n with
-P(Bin(n, alpha (1 - delta_u)) < k) <= delta_A. Lower bounds hold with probability 1 - delta_L over all arms. J is the
-set of the k arms with the largest means; the run stops when the lower bounds of J reach all upper bounds outside J, up
-to epsilon. An arm of J that is not among those k or more good ones leaves one of them outside J, to be compared with.
+n is the smallest number with P(Bin(n, alpha (1 - delta_u)) < k) <= delta_A: with probability 1 - delta_A, at least k of
+the n arms are in the top alpha fraction and stay below their own upper bounds of constant level delta_u. Lower bounds
+hold with probability 1 - delta_L over all arms. J is the set of the k arms of largest mean; the run stops when the
+lower bounds of J reach all upper bounds outside J, up to epsilon. If an arm of J is not one of these k good arms, at
+least one of them is outside J to compare it with.
 
-Guarantee: every arm of J is within epsilon of the top alpha fraction, all with probability at least 1 - delta, for
-every reservoir and any sampling rule (docs/field/lucb.md, 4).
+Every arm of J is within epsilon of the top alpha fraction, all with probability at least 1 - delta, for every reservoir
+and any sampling rule (docs/field/lucb.md, 4).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from topalpha.validate import fraction, whole
 
 
 class CCLUCBkMemory(NamedTuple):
-    """Scratch: means, the ranking by them, and what the bounds look up."""
+    """Scratch: means with their ranking, and the tables of the bounds."""
 
     ready: Integers
     means: Reals
@@ -40,7 +40,7 @@ class CCLUCBkMemory(NamedTuple):
 
 
 class CCLUCBkParameters(NamedTuple):
-    """The target, its bounds, and how many arms are ``wanted``: k."""
+    """The target, its bounds, and the number k of arms ``wanted``."""
 
     alpha: float
     epsilon: float
@@ -52,18 +52,15 @@ class CCLUCBkParameters(NamedTuple):
 
 
 class CCLUCBk(BestOfRanking, RunningBounds, Rounds, CCLUCBkParameters):
-    """k arms with constant confidence; build it with :func:`design`.
-
-    Guarantee: all k arms are (alpha, epsilon)-good with probability at least 1 - delta (docs/field/lucb.md, 4).
-    """
+    """k arms with constant confidence; build it with :func:`design`. All k are correct (docs/field/lucb.md, 4)."""
 
     @property
     def traits(self) -> Traits:
-        """Columns: sums, running bounds, what else those keep, and how many rewards each lower bound was made of."""
+        """Columns: sums, running bounds, their further columns, and the number of rewards in each lower bound."""
         return Traits("cc-lucb-k", columns=EXTRA + self.confidence.extra + 1, width=2)
 
     def scratch(self, arms: int) -> CCLUCBkMemory:
-        """Fresh memory: nothing ranked, and the tables of the bounds."""
+        """Fresh memory with the tables of the bounds."""
         return CCLUCBkMemory([0], [0.0] * arms, [0] * arms, [0] * arms, self.confidence.tables())
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
@@ -75,7 +72,7 @@ class CCLUCBk(BestOfRanking, RunningBounds, Rounds, CCLUCBkParameters):
             self.rank_again(history, memory, arm)
 
     def contenders(self, history: History, memory: Any) -> Pair:
-        """The weakest arm of J, -1 if none is too weak; and the strongest outside, -1 if nothing is outside."""
+        """The weakest arm of J, -1 if none is too weak; and the strongest outside, -1 if there is none."""
         if self.wanted == self.arms:
             return -1, -1
         strongest = self.strongest_outside(history, memory, False)
@@ -87,7 +84,7 @@ class CCLUCBk(BestOfRanking, RunningBounds, Rounds, CCLUCBkParameters):
         return pair[0] < 0
 
     def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
-        """The weakest of J and the strongest outside, or the next one that may be pulled."""
+        """The weakest arm of J and the strongest outside, or the next one that may be pulled."""
         weakest, strongest = pair
         if not self.may_pull(history, strongest):
             strongest = self.strongest_outside(history, memory, True)
@@ -105,7 +102,7 @@ class CCLUCBk(BestOfRanking, RunningBounds, Rounds, CCLUCBkParameters):
         return has_room(history, arm, self.family.capacity) and not leads_enough(history, arm)
 
     def strongest_outside(self, history: History, memory: Any, free: bool) -> int:
-        """Of the arms outside J (that may be pulled, if ``free``) the one with the largest upper bound; -1 if none."""
+        """The arm outside J (that may be pulled, if ``free``) of largest upper bound; -1 if there is none."""
         uppers, pulls = history.stats[UPPER], history.pulls
         best = -1
         bound = -math.inf
@@ -119,9 +116,9 @@ class CCLUCBk(BestOfRanking, RunningBounds, Rounds, CCLUCBkParameters):
         return best
 
     def weakest_of_selection(self, history: History, memory: Any, target: float) -> int:
-        """Of the arms of J the one with the smallest lower bound, or -1 if the lower bounds of all reach the target.
+        """The arm of J with the smallest lower bound, or -1 if all lower bounds of J reach the target.
 
-        A bound is computed once for every number of rewards, and remembered with that number: it is a statistic.
+        A bound is computed once per number of rewards and stored with that number, as a statistic.
         """
         counted = EXTRA + self.confidence.extra
         weakest = -1
@@ -141,7 +138,7 @@ class CCLUCBk(BestOfRanking, RunningBounds, Rounds, CCLUCBkParameters):
         return weakest if short else -1
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """What is proved about the arm now: all but k - 1 of the others are at most so far above it."""
+        """The smallest epsilon proved: all but k - 1 of the other arms are at most epsilon above the arm."""
         lower = self.lower_bound(history, memory, arm)
         return rank_claim(self.alpha, lower, self.other_uppers(history, arm), self.wanted)
 

@@ -1,9 +1,8 @@
 """cc-lucb-streaming: constant-confidence LUCB in one phase, with a pool of a few arms in memory.
 
-Arms are drawn one by one where the pool has room, and discarded for good where the largest lower bound that any arm
-ever had allows it; the last one left is returned. This is the certificate of cc-lucb with the memory of ``keep`` arms.
-
-Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/field/lucb.md, 3).
+Arms are drawn one by one while the pool has room, and discarded for good once the largest lower bound that any arm ever
+had allows it; the last arm left is returned. This is the stopping rule of cc-lucb with a memory of ``keep`` arms:
+(alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/field/lucb.md, 3).
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def design(
     draw_share: float = 0.9,
     pool: int = 0,
 ) -> StreamingLUCB:
-    """Constant-confidence LUCB that remembers ``keep`` arms at a time, 2 at least; other options as for cc-lucb.
+    """Constant-confidence LUCB with ``keep`` arms in memory, at least 2; other options as for cc-lucb.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """cc-me: elimination with a constant-confidence check; order-optimal in expectation (docs/proofs.md, F).
 
-An attempt draws arms and halves them to one by Median Elimination. Every arm dropped in round l leaves an upper bound
-behind that holds with a constant probability only: the best average dropped, plus omega_l. One arm is pulled afresh
-for a lower bound; if that comes within epsilon of all upper bounds left behind, it is returned, and otherwise the next
-attempt begins, with half the level. (alpha, epsilon, delta)-correct for every reservoir, and the expected number of
-pulls is at most C ln(2/delta) / (alpha epsilon^2).
+An attempt draws arms and reduces them to one by Median Elimination. Each round l leaves an upper bound behind for the
+arms that it eliminates, which holds only with a constant probability: their best average, plus omega_l. The last arm is
+pulled afresh for a lower bound. If that comes within epsilon of all these upper bounds, the arm is returned; otherwise
+the next attempt begins, with half the level. (alpha, epsilon, delta)-correct for every reservoir, and the expected
+number of pulls is at most C ln(2/delta) / (alpha epsilon^2).
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import recall_leader
 from topalpha.validate import choice
 
-# The state: the first arm of the attempt, the attempt and its round, the largest upper bound left behind, and the arm
-# to return, from 1.
+# The state: the first arm of the attempt, the attempt and its round, the largest upper bound of eliminated arms, and
+# the arm to return, counted from 1.
 _FIRST, _ATTEMPT, _ROUND, _BOUND, _ANSWER, _NUMBERS = 0, 1, 2, 3, 4, 5
 
 # eta, delta_u, and epsilon_f / epsilon.
 _ETA, _UPPER_LEVEL, _SHARE = 0.125, 0.25, 1.0 / 6.0
 
-# A whole number of arms that rounding blurred stays itself, as in topalpha.theory.
+# Rounding error must not turn a whole number of arms into the next one, as in topalpha.theory.
 _UNBLURRED = 1.0 - 1e-14
 
-# Attempt k takes place with probability at most 2^(1-k), and costs a constant times k more than the first: what comes
-# after these is below the rounding of a float.
+# Attempt k takes place with probability at most 2^(1-k), and its cost grows linearly in k: the contribution of later
+# attempts is below the rounding error of a float.
 _ATTEMPTS = 80
 
 
@@ -64,15 +64,12 @@ class CCMEParameters(NamedTuple):
 
 
 class CCME(Blocks, CCMEParameters):
-    """Constant-confidence Median Elimination; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir, for rewards in [0, 1] (docs/proofs.md, F).
-    """
+    """Elimination with a check; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, F)."""
 
     traits = Traits("cc-me", columns=FURTHER, numbers=_NUMBERS, width=WIDTH, blocks=True)
 
     def attempt_arms(self, attempt: int) -> int:
-        """n_k, the number of arms of this attempt, from 1."""
+        """n_k, the number of arms of attempt k, from 1."""
         halvings = 0 if self.same else attempt
         logarithm = self.log_level + halvings * math.log(2.0)
         return max(1, math.ceil(logarithm / self.draw_rate * _UNBLURRED))
@@ -82,7 +79,7 @@ class CCME(Blocks, CCMEParameters):
         return self.elimination.halving_pulls(number, attempt if self.same else 0)
 
     def attempt_width(self, attempt: int, number: int) -> float:
-        """omega_l, what is added to the best average dropped in round l = ``number`` + 1."""
+        """omega_l, the width added to the best average eliminated in round l = ``number`` + 1."""
         halvings = number + 1 + (attempt if self.same else 0)
         logarithm = halvings * math.log(2.0) - math.log(_UPPER_LEVEL)
         return math.sqrt(logarithm / (2.0 * self.attempt_round_pulls(attempt, number)))
@@ -93,7 +90,7 @@ class CCME(Blocks, CCMEParameters):
         return max(1, math.ceil(2.0 / (accuracy * accuracy) * (self.log_level + attempt * math.log(2.0))))
 
     def begin_attempt(self, history: History) -> None:
-        """Start the next attempt: with fresh arms, or with all of the same arms again."""
+        """Start the next attempt, with fresh arms or with the same arms again."""
         state = history.state
         if self.same:
             for arm in range(history.arms):
@@ -106,7 +103,7 @@ class CCME(Blocks, CCMEParameters):
         state[_BOUND] = -math.inf
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """Attempt after attempt: halve the arms to one, pull that one afresh, check it against those dropped."""
+        """Attempt after attempt: reduce the arms to one, pull it afresh, compare it with the eliminated arms."""
         state = history.state
         if state[_ATTEMPT] == 0.0:
             self.begin_attempt(history)
@@ -133,18 +130,19 @@ class CCME(Blocks, CCMEParameters):
         return 0
 
     def recommend(self, history: History, memory: Any) -> int:
-        """The arm that passed the check; before there is one, the empirical best."""
+        """The arm that passed the check; before that, the empirical best."""
         return recall_leader(history, _ANSWER)
 
     def attempt_cost(self, attempt: int) -> float:
-        """The pulls of this attempt, a fixed number."""
+        """The pulls of this attempt, which are fixed."""
         harder = attempt if self.same else 0
         return self.elimination.halving_cost(self.attempt_arms(attempt), harder) + self.attempt_final_pulls(attempt)
 
     def design_pulls(self) -> float:
         """An upper bound on the expected number of pulls: every attempt times the probability that it takes place.
 
-        An attempt fails its check with probability at most (5/3) eta + delta_L, eta times 2^-k where arms are the same.
+        An attempt fails its check with probability at most (5/3) eta + delta_L; with the same arms, eta is multiplied
+        by 2^-k.
         """
         pulls, reached = 0.0, 1.0
         for attempt in range(1, _ATTEMPTS):
@@ -164,16 +162,14 @@ class CCME(Blocks, CCMEParameters):
 def design(target: Target, *, arms: str = "fresh") -> CCME:
     """Constant-confidence Median Elimination.
 
-    With ``arms="fresh"`` every attempt draws its own arms; with ``"same"`` all attempts work on the arms of the first
-    one, so that the algorithm has two phases, all draws and then all pulls.
+    With ``arms="fresh"`` every attempt draws its own arms. With ``"same"`` all attempts use the arms of the first one,
+    so the algorithm has two phases: all draws, then all pulls.
 
     Examples
     --------
     >>> made = design(0.1, 0.1, 0.1)
-    >>> made.arms, f"{made.design_pulls():.3g}"
-    (48, '1.26e+07')
-    >>> design(0.1, 0.1, 0.1, arms="same").arms
-    39
+    >>> made.arms, f"{made.design_pulls():.3g}", design(0.1, 0.1, 0.1, arms="same").arms
+    (48, '1.26e+07', 39)
     """
     computable(target)
     made = CCME(

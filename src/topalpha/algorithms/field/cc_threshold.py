@@ -1,15 +1,15 @@
-"""cc-threshold: is there an arm that reaches a threshold? One arm at a time, until one is accepted or none is left.
+"""cc-threshold: is there an arm that reaches a known threshold? It tests one arm at a time.
 
-For a known threshold: an arm is accepted once its evidence that its mean exceeds threshold - epsilon is strong enough,
-and discarded for the next one once its evidence that its mean is below the threshold reaches a *constant* level, one
-that depends neither on delta nor on the number of arms. Two answers are proved (docs/field/threshold.md, 6):
+An arm is accepted once the evidence that its mean exceeds threshold - epsilon is strong enough. It is discarded for the
+next one once the evidence that its mean is below the threshold reaches a *constant* level, which depends neither on
+delta nor on the number of arms. Two answers are proved (docs/field/threshold.md, 6):
 
 * yes: the mean of the accepted arm is at least threshold - epsilon;
 * no, after n arms were discarded: fewer than a fraction alpha of the arms reach the threshold.
 
-Both are right at once with probability at least 1 - delta, for every reservoir. Told the quantile q+, it is therefore
-(alpha, epsilon, delta)-correct. What is left of the stake that a discarded arm was tested with goes back to the bank
-that later arms are tested from, so that the number of discarded arms costs the accepted one next to nothing.
+With probability at least 1 - delta both answers are right, for every reservoir. With the quantile q+ as threshold, the
+run is therefore (alpha, epsilon, delta)-correct. The remaining stake of a discarded arm's test goes back to the bank
+that pays for later tests, so discarded arms hardly raise the cost of the accepted one.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from topalpha.rules.registration import Target, algorithm, named_threshold
 from topalpha.theory import arms_constant_confidence
 from topalpha.validate import fraction, real, require, whole
 
-#: The state: ln of what is in the bank, arms discarded, and the answer: 0 none yet, 1 yes, -1 no.
+#: The state: ln of the bank, the number of discarded arms, and the answer: 0 none yet, 1 yes, -1 no.
 BANK, DISCARDED, ANSWER, NUMBERS = 0, 1, 2, 3
 
-# Blocks of pulls: how long they are is the sampling rule, which touches no guarantee. The first one of an arm is this
-# part of variance / epsilon^2, a later one this part of the arm's pulls so far.
+# Lengths of blocks of pulls, which do not affect the guarantee: an arm's first block is this fraction of
+# variance / epsilon^2, a later one this fraction of the arm's pulls so far.
 _FIRST_BLOCK, _GROWTH = 0.1, 0.25
-#: No block is longer.
+#: The longest block of pulls.
 LONGEST_BLOCK = 4096
 
 
@@ -45,8 +45,8 @@ class CCThresholdMemory(NamedTuple):
 class CCThresholdParameters(NamedTuple):
     """The target, the threshold and the tests.
 
-    ``arms`` is n, after which the answer is no; ``accept_at`` is ln(1/delta_L), ``discard_at`` is ln(1/delta_u), and
-    ``stake`` is the part of the bank that an arm is tested with.
+    The answer is no after n = ``arms`` arms; ``accept_at`` is ln(1/delta_L), ``discard_at`` is ln(1/delta_u), and
+    ``stake`` is the fraction of the bank that an arm is tested with.
     """
 
     alpha: float
@@ -63,14 +63,11 @@ class CCThresholdParameters(NamedTuple):
 
 
 class CCThreshold(Blocks, CCThresholdParameters):
-    """One arm at a time against a threshold; build it with :func:`design`.
-
-    Guarantee: both answers are right with probability at least 1 - delta (docs/field/threshold.md, 6).
-    """
+    """One arm at a time; build it with :func:`design`. Both answers are proved (docs/field/threshold.md, 6)."""
 
     @property
     def traits(self) -> Traits:
-        """The sum of rewards alone: the arm in hand is the last one drawn. State: bank, discarded arms, answer."""
+        """Only the sum of rewards: the current arm is the last one drawn. State: bank, discarded arms, answer."""
         return Traits("cc-threshold", numbers=NUMBERS, blocks=True, covered=self.accept_at > -math.log(self.delta))
 
     def scratch(self, arms: int) -> CCThresholdMemory:  # type: ignore[override]
@@ -87,7 +84,7 @@ class CCThreshold(Blocks, CCThresholdParameters):
         lookup = memory.lookup
         least = self.threshold - self.epsilon
         if least <= self.family.lowest:
-            return math.inf  # every arm does
+            return math.inf  # every mean exceeds it
         total, pulls = history.stats[SUM][arm], history.pulls[arm]
         return log_above(self.family, least, total, pulls, 0.0, 0, lookup.leader_gaps, lookup.leader_log_weights)
 
@@ -98,7 +95,7 @@ class CCThreshold(Blocks, CCThresholdParameters):
         return log_below(self.family, self.threshold, total, pulls, lookup.gaps, lookup.log_weights)[0]
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """Another block of the arm in hand, or the first one of the next; 0 once there is an answer."""
+        """Another block of the current arm, or the first block of the next; 0 once there is an answer."""
         if history.in_flight > 0:
             return WAIT
         state = history.state
@@ -111,7 +108,7 @@ class CCThreshold(Blocks, CCThresholdParameters):
         if state[BANK] + math.log(self.stake) + reaches >= self.accept_at:
             state[ANSWER] = 1.0
         elif self.log_misses(history, memory, arm) >= self.discard_at:
-            # The stake comes back, less what it has lost; what it may have won does not count.
+            # The stake comes back less its losses; its gains do not count.
             state[BANK] += math.log1p(self.stake * math.expm1(min(reaches, 0.0)))
             state[DISCARDED] += 1.0
             if state[DISCARDED] == self.arms:
@@ -122,7 +119,7 @@ class CCThreshold(Blocks, CCThresholdParameters):
         return 0 if state[ANSWER] != 0.0 else 1
 
     def conditions(self) -> tuple[str, ...]:
-        """The threshold that it was told."""
+        """The threshold."""
         return (f"The top {100.0 * self.alpha:g}% of candidates begin at a mean of {self.threshold:g}, not above it.",)
 
     def refutation(self, history: History) -> str:
@@ -132,7 +129,7 @@ class CCThreshold(Blocks, CCThresholdParameters):
         return f"fewer than {100.0 * self.alpha:g}% of candidates have a mean of {self.threshold:g} or more"
 
     def recommend(self, history: History, memory: Any) -> int:
-        """The accepted arm; before there is one, or where there is none, the one with the most evidence to be one."""
+        """The accepted arm; if there is none, the arm with the strongest evidence that it reaches the threshold."""
         best = history.arms - 1
         if history.state[ANSWER] > 0.0:
             return best
@@ -163,22 +160,18 @@ def design(
 ) -> CCThreshold:
     """The threshold question.
 
-    Yes: an arm whose mean is at least ``threshold`` - epsilon. No: fewer than a fraction alpha of the arms reach
-    ``threshold``. Both answers are right with probability at least 1 - delta.
-
     Parameters
     ----------
     threshold
-        The mean that is asked for; must be given. Where a fraction alpha of the arms reach it, the answer is within
-        epsilon of the top-alpha fraction.
+        The wanted mean; must be given. If a fraction alpha of the arms reach it, a yes is within epsilon of the top.
     delta_u
-        How often an arm that reaches the threshold may be discarded: constant, whatever delta is.
+        The largest probability of discarding an arm that reaches the threshold; constant, whatever delta is.
     yes_level
-        A wrong yes has at most this probability, and a wrong no what is left of delta; half of delta unless given. For
-        those who check every yes themselves it may be delta or more: then a wrong no has probability delta at most, and
-        the design as a whole is not covered.
+        The probability of a wrong yes, half of delta by default; a wrong no has the rest. If every yes is checked by
+        other means, this may be delta or more: then a wrong no has probability at most delta, and the design as a
+        whole is not covered.
     least_block
-        No block of pulls is shorter, 4096 at most: where a block costs something beside its pulls.
+        The shortest block of pulls, at most 4096, for blocks that have a cost of their own.
 
     Examples
     --------
@@ -186,12 +179,12 @@ def design(
     85
     >>> design(0.1, 0.1, 0.1)
     Traceback (most recent call last):
-    ValueError: threshold must be given: the mean that an arm is wanted to reach, got None
+    ValueError: threshold must be given: the mean that an arm should reach, got None
     """
     law, epsilon, delta = target.family, target.epsilon, target.delta
     delta_u, yes = fraction("delta_u", delta_u), 0.5 * delta if yes_level is None else fraction("yes_level", yes_level)
     if threshold is None:
-        raise ValueError("threshold must be given: the mean that an arm is wanted to reach, got None")
+        raise ValueError("threshold must be given: the mean that an arm should reach, got None")
     level = real("threshold", threshold)
     condition = f"be a mean of {describe(law)}, above {law.lowest:g} and at most {law.highest:g}"
     require(law.lowest < level <= law.highest and math.isfinite(level), "threshold", condition, threshold)

@@ -1,9 +1,9 @@
-"""d-ttts: top-two Thompson sampling with ever more arms; Shang, Kaufmann and Valko (2019).
+"""d-ttts: top-two Thompson sampling with a growing number of arms; Shang, Kaufmann and Valko (2019).
 
-Every round one more arm is offered, up to a limit. Arms that were never pulled all have the prior Beta(1, 1), so the
-largest of the k draws for them is one draw of Beta(k, 1): together they are one arm, a fresh one. A round draws a mean
-for each arm from its posterior; the arm I with the largest is pulled with probability 1/2, else draws are repeated
-until another arm J has the largest, and J is pulled. The arm with the largest posterior mean is returned.
+Every round offers one more arm, up to a limit. Arms that were never pulled all have the prior Beta(1, 1), so the
+largest of the k draws for them is one draw of Beta(k, 1): together they act as one fresh arm. A round draws a mean for
+each arm from its posterior. The arm I of the largest draw is pulled with probability 1/2; else draws are repeated until
+another arm J has the largest one, and J is pulled. The arm of largest posterior mean is recommended.
 
 No guarantee: it ends when the budget is spent (docs/field/budget.md, F).
 """
@@ -26,8 +26,8 @@ from topalpha.validate import fraction, whole
 class DynamicTopTwoParameters(NamedTuple):
     """The target and the sampling rule.
 
-    ``first`` is the probability of the arm with the largest draw, ``repeats`` how often draws are repeated at most
-    before the second largest of the last ones is taken.
+    ``first`` is the probability of pulling the arm of the largest draw. After ``repeats`` repeated draws the arm of the
+    second largest draw is taken.
     """
 
     alpha: float
@@ -46,10 +46,10 @@ class DynamicTopTwo(Counting, DynamicTopTwoParameters):
     traits = Traits("d-ttts", columns=1, width=1, covered=False)
 
     def top_two(self, history: History, rng: Generator) -> Pair:
-        """The arms with the largest and the second largest draw; the number of arms stands for those never pulled."""
+        """The arms of the largest and the second largest draw; index ``history.arms`` stands for arms never pulled."""
         best, second = -1, -1
         highest, next_highest = -1.0, -1.0
-        fresh = min(history.t + history.in_flight + 1, self.arms) - history.arms  # one more is offered in each round
+        fresh = min(history.t + history.in_flight + 1, self.arms) - history.arms  # each round offers one more
         if fresh > 0:
             best = history.arms
             highest = rng.beta(float(fresh), 1.0)
@@ -64,7 +64,7 @@ class DynamicTopTwo(Counting, DynamicTopTwoParameters):
         return best, second
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """The arm with the largest draw or, as often, another one whose draw is the largest in a later attempt."""
+        """The arm of the largest draw or, as often, another arm whose draw is the largest in a later attempt."""
         if history.t + history.in_flight >= self.budget:
             return WAIT if history.in_flight > 0 else 0
         best, other = self.top_two(history, rng)
@@ -80,7 +80,7 @@ class DynamicTopTwo(Counting, DynamicTopTwoParameters):
         return 1
 
     def recommend(self, history: History, memory: Any) -> int:
-        """The arm with the largest posterior mean, (1 + S) / (2 + N)."""
+        """The arm of largest posterior mean, (1 + S) / (2 + N)."""
         best, best_mean = -1, 0.0
         for arm in range(history.arms):
             pulls = history.pulls[arm]
@@ -99,19 +99,12 @@ class DynamicTopTwo(Counting, DynamicTopTwoParameters):
 def design(
     target: Target, *, budget: int | None = None, arms: int = 0, first: float = 0.5, repeats: int = 10
 ) -> DynamicTopTwo:
-    """Dynamic top-two Thompson sampling within ``budget`` pulls; the rules do not look at the target.
+    """Dynamic top-two Thompson sampling within ``budget`` pulls; the rules do not depend on the target.
 
-    Parameters
-    ----------
-    budget
-        How many pulls may be spent.
-    arms
-        How many arms are offered at most: the time of a pull grows with it. The source sets no limit, which is
-        ``arms=budget``; 0 stands for 10/alpha, which miss the top alpha fraction with probability exp(-10) at most.
-    first
-        How often the arm with the largest draw is pulled, and not another one.
-    repeats
-        How often draws are repeated at most in search of another one.
+    At most ``arms`` arms are offered; the time per pull grows with them. The source sets no limit, which is
+    ``arms=budget``; 0 means 10/alpha, which misses the top alpha fraction with probability at most exp(-10). ``first``
+    is the probability of pulling the arm of the largest draw, ``repeats`` the most repetitions in search of another
+    arm.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""eb-tc: EB-TC_eps0 of Jourdan, Degenne and Kaufmann (NeurIPS 2023), a top two algorithm without randomness.
+"""eb-tc: EB-TC_eps0 of Jourdan, Degenne and Kaufmann (NeurIPS 2023), a deterministic top-two algorithm.
 
 The leader is the empirical best arm (EB), the challenger the arm of least transportation cost with slack eps0 (TC).
-Each leader keeps its own account, so that half of the rounds it leads go to itself and half to its challengers. It
-stops on generalised likelihood ratios with conjugate mixtures: (alpha, epsilon, delta)-correct for every reservoir
+Each leader has its own account: half of its rounds as leader go to itself and half to its challengers. The run stops on
+generalised likelihood ratios with conjugate mixtures: (alpha, epsilon, delta)-correct for every reservoir
 (docs/field/finite_solvers.md, 2).
 """
 
@@ -17,23 +17,23 @@ from topalpha.rules.protocol import History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import positive
 
-# The column that counts the rounds in which an arm led and was pulled, less those in which its challenger was.
+# The column of accounts: rounds in which the arm led and was pulled, minus rounds in which its challenger was pulled.
 _AHEAD = 1
 
 
 class Slack(NamedTuple):
-    """eps0, with which arms are compared."""
+    """The slack eps0 in comparisons of arms."""
 
     slack: float
 
 
 class TopTwo(LeadingAnswer, Slack):
-    """The leader and its challenger in turn. Columns: the sum of rewards and each leader's account."""
+    """The leader or its challenger. Columns: the sum of rewards and each leader's account."""
 
     traits = Traits("eb-tc", columns=2, numbers=1)
 
     def next_pulls(self, target: Any, history: History, memory: Any, rng: Any, answer: int, batch: Integers) -> int:
-        """The leader, or its challenger if it is ahead."""
+        """The leader, or its challenger if the leader's account is ahead."""
         if history.stats[_AHEAD][answer] <= 0.0:
             history.stats[_AHEAD][answer] += 1.0
             batch[0] = answer
@@ -50,9 +50,9 @@ class TopTwo(LeadingAnswer, Slack):
     family=checked,
 )
 def design(target: Target, *, slack: float | None = None, pool: int = 0) -> PairStop:
-    """EB-TC on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on the whole of a finite list of ``pool`` candidates.
+    """EB-TC on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on all of a finite list of ``pool`` candidates.
 
-    ``slack`` is eps0 of the sampling rule, epsilon unless given.
+    ``slack`` is eps0 of the sampling rule, by default epsilon.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Best-arm solvers for a finite set that is drawn first: what P2, P3 and KQP-1 are made of.
+"""Best-arm solvers for a finite set that is drawn first, as used by P2, P3 and KQP-1.
 
-Each is a tuple of parameters inside an algorithm's own; ``contest`` moves it on, from where ``History.state`` says it
-is. All return, with probability at least 1 - delta, an arm within epsilon of the best of the set, for rewards in [0, 1]
-that are independent (docs/field/p2.md, 1 to 3).
+A solver is a tuple of parameters within an algorithm's own; ``contest`` advances it from its position in
+``History.state``. With probability at least 1 - delta each returns an arm within epsilon of the best of the set, for
+independent rewards in [0, 1] (docs/field/p2.md, 1 to 3).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from topalpha.rules.protocol import History, Integers
 from topalpha.rules.registration import Target
 from topalpha.validate import choice, require
 
-#: How many numbers of ``History.state`` a contest uses, from its place on.
+#: The number of entries of ``History.state`` that a contest uses, from its place on.
 NUMBERS = 3
 
-#: Columns that exponential-gap elimination adds: whether the arm is a candidate, and its mean in the long round.
+#: Further columns of exponential-gap elimination: whether the arm is a candidate, and its mean in the long round.
 CANDIDATE, SCORE = FURTHER, FURTHER + 1
 
-#: Choices of ``pulls``: how often Median Elimination pulls.
+#: Choices of ``pulls``, the factor of Median Elimination's pulls.
 PULLS = {"printed": PRINTED, "tight": TIGHT}
 
 #: Exponential-gap elimination spends delta / (50 r^3) on round r.
@@ -31,26 +31,26 @@ _SPREAD = 50.0
 
 
 class FiniteSolver(Protocol):
-    """What an algorithm asks of a solver; see :class:`Contest`."""
+    """The protocol of a solver; see :class:`Contest`."""
 
     @property
     def statistics(self) -> int:
-        """How many columns of ``History.stats`` it needs."""
+        """The number of columns of ``History.stats``."""
 
     def contest(self, history: History, order: Integers, first: int, fresh: int, place: int, batch: Integers) -> int:
         """As :meth:`Contest.contest`."""
 
     def most_pulls(self, size: int, fresh: bool) -> float:
-        """The pulls that a contest of ``size`` arms takes at most; on the host only."""
+        """The largest number of pulls of a contest of ``size`` arms; on the host only."""
 
 
 class ExponentialGap(NamedTuple):
     """Exponential-gap elimination, Karnin, Koren and Somekh (ICML 2013), with a last round for epsilon.
 
-    Round r: t_r pulls of each candidate; a reference arm by Median Elimination at eps_r/2 and d_r, with pulls of its
-    own; candidates more than eps_r below the reference are dropped. eps_r = ``gap`` / 2^r, d_r = delta / (50 r^3),
-    t_r = ceil((2/eps_r^2) ln(2/d_r)). As soon as eps_r/2 <= epsilon, Median Elimination at epsilon, with what is left
-    of delta, ends it (docs/field/p2.md, 3).
+    Round r: t_r pulls of each candidate; a reference arm by Median Elimination at eps_r/2 and d_r, with its own pulls;
+    candidates more than eps_r below the reference are eliminated. eps_r = ``gap`` / 2^r, d_r = delta / (50 r^3),
+    t_r = ceil((2/eps_r^2) ln(2/d_r)). As soon as eps_r/2 <= epsilon, a last Median Elimination runs at epsilon with the
+    rest of delta (docs/field/p2.md, 3).
     """
 
     epsilon: float
@@ -64,31 +64,31 @@ class ExponentialGap(NamedTuple):
         return FURTHER + 2
 
     def gap_epsilon(self, rounds: int) -> float:
-        """eps_r of the round r = ``rounds`` + 1."""
+        """eps_r of round r = ``rounds`` + 1."""
         width = 0.5 * self.gap
         for _ in range(rounds):
             width *= 0.5
         return width
 
     def gap_level(self, rounds: int) -> float:
-        """d_r of the round r = ``rounds`` + 1."""
+        """d_r of round r = ``rounds`` + 1."""
         number = rounds + 1.0
         return self.delta / (_SPREAD * number * number * number)
 
     def gap_pulls(self, rounds: int) -> int:
-        """t_r of the round r = ``rounds`` + 1."""
+        """t_r of round r = ``rounds`` + 1."""
         width = self.gap_epsilon(rounds)
         return max(1, math.ceil(2.0 * math.log(2.0 / self.gap_level(rounds)) / (width * width)))
 
     def left_over(self, rounds: int) -> float:
-        """What is left of delta after so many rounds."""
+        """The rest of delta after this many rounds."""
         left = self.delta
         for earlier in range(rounds):
             left -= self.gap_level(earlier)
         return left
 
     def contest(self, history: History, order: Integers, first: int, fresh: int, place: int, batch: Integers) -> int:
-        """Blocks of the present round; 0 once one arm is left. State: median rounds, gap rounds, looking for i_r."""
+        """Blocks of the current round; 0 once one arm is left. State: median rounds, gap rounds, looking for i_r."""
         while True:
             rounds = int(history.state[place + 1])
             width = self.gap_epsilon(rounds)
@@ -121,7 +121,7 @@ class ExponentialGap(NamedTuple):
             history.state[place + 2] = 1.0
 
     def drop_candidates(self, history: History, first: int, width: float) -> None:
-        """Put back into the set the candidates that scored no more than ``width`` below the only arm left in it."""
+        """Put the candidates that scored at most ``width`` below the only arm left back into the set."""
         reference = history.stats[SCORE][last_arm(history, first)]
         for arm in range(first, history.arms):
             if history.stats[CANDIDATE][arm] == 1.0 and history.stats[SCORE][arm] >= reference - width:
@@ -131,7 +131,7 @@ class ExponentialGap(NamedTuple):
         new_round(history, first)
 
     def most_pulls(self, size: int, fresh: bool) -> float:
-        """The pulls that it takes if no candidate is dropped before the last round."""
+        """The number of pulls if no candidate is eliminated before the last round."""
         total, rounds = 0.0, 0
         while size > 1 and 0.5 * self.gap_epsilon(rounds) > self.epsilon:
             total += float(size) * self.gap_pulls(rounds)
@@ -154,7 +154,7 @@ def median(epsilon: float, delta: float, pulls: str) -> Contest:
 
 
 def uniform(epsilon: float, delta: float, pulls: str) -> Contest:
-    """Uniform elimination: the same number of pulls of each arm, then the best of them; there is one such number.
+    """Uniform elimination: the same number of pulls of each arm, then the best arm; ``pulls`` must be ``"printed"``.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def uniform(epsilon: float, delta: float, pulls: str) -> Contest:
 
 
 def exponential_gap(epsilon: float, delta: float, pulls: str) -> ExponentialGap:
-    """Exponential-gap elimination; ``pulls`` are those of its Median Eliminations.
+    """Exponential-gap elimination; ``pulls`` is the option of its Median Eliminations.
 
     Examples
     --------
@@ -176,12 +176,12 @@ def exponential_gap(epsilon: float, delta: float, pulls: str) -> ExponentialGap:
     return ExponentialGap(epsilon, delta, gap=0.25, factor=PULLS[choice("pulls", pulls, PULLS)])
 
 
-#: Solvers whose contests always take the same number of pulls, by name.
+#: Solvers with a fixed number of pulls, by name.
 ROUNDS: dict[str, Callable[[float, float, str], Contest]] = {"median": median, "uniform": uniform}
 
 
 def affordable(target: Target, pulls: float) -> None:
-    """Raise ``ValueError`` where so many pulls could not be counted exactly.
+    """Raise ``ValueError`` if the number of pulls is too large to be counted exactly.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def affordable(target: Target, pulls: float) -> None:
 
 
 def computable(target: Target) -> None:
-    """Raise ``ValueError`` where the schedule of an elimination cannot be computed for this target.
+    """Raise ``ValueError`` if the schedule of an elimination cannot be computed for this target.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What algorithms with a budget share: its check, the way halving cuts it up, and what Hoeffding proves about that.
+"""Shared parts of algorithms with a budget: its check, its division by halving, and a bound on the error.
 
-The bound is proved in docs/field/budget.md, A. It rests on rewards in [0, 1] whose pulls are independent, and on rounds
-that are judged by their own pulls alone.
+The bound is proved in docs/field/budget.md, A, for independent rewards in [0, 1] and rounds that use only their own
+pulls.
 """
 
 from __future__ import annotations
@@ -14,17 +14,15 @@ from topalpha.rules.protocol import SUM, History
 from topalpha.rules.tournament import beats
 from topalpha.validate import whole
 
-#: One plan of an elimination names this many arms at most: rounds of thousands of arms are planned in few scans.
+#: The most arms in one plan of an elimination: rounds of thousands of arms are planned in few scans.
 WIDEST = 256
 
 
 def checked_budget(budget: int | None) -> int:
-    """The number of pulls that may be spent, which has no default.
+    """The budget in pulls, which has no default.
 
     Examples
     --------
-    >>> checked_budget(100)
-    100
     >>> checked_budget(None)
     Traceback (most recent call last):
     ValueError: budget must be given, as a whole number of pulls, got None
@@ -35,7 +33,7 @@ def checked_budget(budget: int | None) -> int:
 
 
 def halvings(arms: int) -> int:
-    """How many rounds halve this many arms to one: ceil(log2 n), and one round for a single arm.
+    """The number of rounds that halve this many arms to one: ceil(log2 n), and one round for a single arm.
 
     Examples
     --------
@@ -46,7 +44,7 @@ def halvings(arms: int) -> int:
 
 
 def most_arms(budget: int) -> int:
-    """The largest number of arms that halving can give one pull each in its first round: n ceil(log2 n) <= budget.
+    """The largest n with n ceil(log2 n) <= budget: halving can then pull each arm in its first round.
 
     Examples
     --------
@@ -64,9 +62,9 @@ def most_arms(budget: int) -> int:
 
 
 def drop_bound(rounds: Iterable[tuple[int, int, int]], epsilon: float) -> float:
-    """How likely rounds of elimination are to lose more than ``epsilon`` of the best mean, at most.
+    """An upper bound on the probability that elimination rounds lose more than ``epsilon`` of the best mean.
 
-    A round is the number of arms, how many of them are kept, and the pulls that each gets:
+    A round is a triple: the number of arms, the number of arms kept, and the pulls of each arm. The bound is
     sum_r (1 + (m_r - 1)/k_r) exp(-epsilon^2 / (2 (sum_r t_r^(-1/2))^2)); a round that keeps all arms loses nothing.
 
     Examples
@@ -83,14 +81,13 @@ def drop_bound(rounds: Iterable[tuple[int, int, int]], epsilon: float) -> float:
 
 
 def best_of_set(history: History) -> int:
-    """The arm of the set with the largest mean in this round; over all pulls while one has none in this round yet.
+    """The arm of the set with the largest mean in this round, or over all pulls if an arm has none in this round.
 
     Examples
     --------
-    >>> best_of_set(History(3, 2, [1, 2], [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 1.0]], []))
-    0
-    >>> best_of_set(History(4, 2, [2, 2], [[1.0, 1.0], [1.0, 1.0], [0.0, 1.0], [1.0, 1.0]], []))
-    1
+    >>> early = History(3, 2, [1, 2], [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 1.0]], [])
+    >>> best_of_set(early), best_of_set(History(4, 2, [2, 2], [[1.0, 1.0], [1.0, 1.0], [0.0, 1.0], [1.0, 1.0]], []))
+    (0, 1)
     """
     alive = [arm for arm in range(history.arms) if history.stats[ALIVE][arm] == 1.0]
     if all(history.stats[ROUND_PULLS][arm] > 0.0 for arm in alive):

@@ -1,7 +1,7 @@
-"""glr: LUCB-type sampling that stops on generalised likelihood ratios of pairs of arms.
+"""glr: LUCB-type sampling with a stopping rule on generalised likelihood ratios of pairs of arms.
 
-Sampling as in LUCB (Kalyanakrishnan et al., ICML 2012), but the challenger is the arm against which the evidence is
-weakest; stopping as in Garivier and Kaufmann (COLT 2016), with conjugate mixtures in the place of their threshold.
+Sampling is as in LUCB (Kalyanakrishnan et al., ICML 2012), but the challenger is the arm with the weakest evidence
+against it. Stopping is as in Garivier and Kaufmann (COLT 2016), with conjugate mixtures in place of their threshold.
 With delta/2 for the draw of n arms and delta/2 for the stop, the run is (alpha, epsilon, delta)-correct for every
 reservoir and any sampling rule (docs/field/finite_solvers.md, 2).
 """
@@ -20,7 +20,7 @@ from topalpha.rules.sampling import write_round
 
 
 class Weight(NamedTuple):
-    """How much redundancies count in who is close."""
+    """The weight of redundancies in the choice of the closest rival."""
 
     weight: float
 
@@ -43,7 +43,7 @@ class LeaderAndRival(LeadingAnswer, Weight):
     family=checked,
 )
 def design(target: Target, *, pool: int = 0) -> PairStop:
-    """GLR on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on the whole of a finite list of ``pool`` candidates.
+    """GLR on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on all of a finite list of ``pool`` candidates.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""hyperband: sequential halvings from many arms with few pulls to few arms with many; Li et al. (2018).
+"""hyperband: sequential halvings, from many arms with few pulls to few arms with many; Li et al. (2018).
 
-Bracket s = s_max, ..., 0 has its share b = floor(B / (s_max + 1)) of the budget and fresh arms of its own:
-n_s = floor((s_max + 1)/(s + 1) eta^s). In each of its s + 1 rounds the arms that are left share b/(s + 1) pulls, and
-the best one in eta of them by this round's means stays. The arm with the largest mean in the last round of its bracket
-is returned. s_max is the largest number for which every arm is pulled at least once: (s_max + 1)^2 eta^s_max <= B.
+Bracket s = s_max, ..., 0 has its share b = floor(B / (s_max + 1)) of the budget and its own fresh arms:
+n_s = floor((s_max + 1)/(s + 1) eta^s). In each of its s + 1 rounds the remaining arms share b/(s + 1) pulls, and the
+best 1/eta of them by this round's means stay. The arm of largest mean in the last round of its bracket is returned.
+s_max is the largest number for which every arm is pulled at least once: (s_max + 1)^2 eta^s_max <= B.
 
 Fixed budget: the error is bounded by :func:`error_bound` (docs/field/budget.md, A and D).
 """
@@ -20,7 +20,7 @@ from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import whole
 
-# The numbers of the state: brackets completed, the first arm of the present one, and rounds of it completed.
+# The state: completed brackets, the first arm of the current bracket, and its completed rounds.
 _BRACKET, _FIRST, _ROUND = 0, 1, 2
 
 
@@ -38,10 +38,7 @@ class HyperbandParameters(NamedTuple):
 
 
 class Hyperband(Blocks, HyperbandParameters):
-    """Hyperband on arms of a reservoir; build it with :func:`design`.
-
-    Guarantee: a fixed budget, and the error probability of :func:`error_bound` (docs/field/budget.md, A and D).
-    """
+    """Hyperband; build it with :func:`design`. Error at most :func:`error_bound` (docs/field/budget.md, D)."""
 
     @property
     def traits(self) -> Traits:
@@ -50,16 +47,16 @@ class Hyperband(Blocks, HyperbandParameters):
         return Traits("hyperband", columns=FURTHER, numbers=3, width=width, blocks=True, covered=False)
 
     def bracket_arms(self, bracket: int, stage: int) -> int:
-        """floor(n_s / eta^i): how many arms bracket s has in round i."""
+        """floor(n_s / eta^i), the number of arms of bracket s in round i."""
         return int((self.largest + 1) * self.eta**bracket // (bracket + 1) // self.eta**stage)
 
     def bracket_pulls(self, bracket: int, stage: int) -> int:
-        """How many pulls each of them gets."""
+        """The pulls of each of these arms."""
         share = self.budget // (self.largest + 1)
         return share // ((bracket + 1) * self.bracket_arms(bracket, stage))
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """Complete the round; then keep one in eta, or go on to the next bracket, until there is none left."""
+        """Complete the round; then keep one arm in eta, or open the next bracket, until none is left."""
         while True:
             bracket, stage = self.largest - int(history.state[_BRACKET]), int(history.state[_ROUND])
             if bracket < 0:
@@ -72,13 +69,13 @@ class Hyperband(Blocks, HyperbandParameters):
                 keep_best(history, memory.order, first, self.bracket_arms(bracket, stage + 1))
                 new_round(history, first)
                 history.state[_ROUND] += 1.0
-            else:  # its last arms keep the figures of this round
+            else:  # its last arms keep the statistics of this round
                 history.state[_BRACKET] += 1.0
                 history.state[_FIRST] += fresh
                 history.state[_ROUND] = 0.0
 
     def recommend(self, history: History, memory: Any) -> int:
-        """The arm with the largest mean in the last round of its bracket."""
+        """The arm of largest mean in the last round of its bracket."""
         return best_of_set(history)
 
 
@@ -97,7 +94,7 @@ def largest_bracket(budget: int, eta: int) -> int:
 
 
 def schedule(algorithm: Hyperband) -> list[list[tuple[int, int, int]]]:
-    """Each bracket's rounds in the order they are run: arms, arms kept, pulls of each.
+    """The rounds of each bracket, in order: arms, arms kept, pulls of each.
 
     Examples
     --------
@@ -113,10 +110,10 @@ def schedule(algorithm: Hyperband) -> list[list[tuple[int, int, int]]]:
 
 
 def error_bound(algorithm: Hyperband) -> float:
-    """P(the arm returned is not within epsilon of the top alpha fraction) is at most this, for every reservoir.
+    """An upper bound, for every reservoir, on P(the arm returned is not within epsilon of the top alpha fraction).
 
-    For any one bracket: no such arm among its n_s, or one of its halvings or the last choice loses it; the smallest of
-    these.
+    A bracket errs if no such arm is among its n_s, or if one of its rounds loses it; the bound is the smallest of all
+    brackets.
 
     Examples
     --------

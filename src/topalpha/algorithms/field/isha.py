@@ -1,10 +1,10 @@
 """isha: sequential halving of as many arms as the budget can pull once; Aziz, Jamieson and Aslam (2018).
 
-n arms are drawn; in each of ceil(log2 n) rounds every arm left gets the same number of pulls,
-floor(B / (|S| ceil(log2 n))), and the better half by this round's means stays. No more than B pulls are spent.
+n arms are drawn. In each of ceil(log2 n) rounds every remaining arm gets the same number of pulls,
+floor(B / (|S| ceil(log2 n))), and the better half by this round's means stays. At most B pulls are spent.
 
-Fixed budget: the error is bounded by :func:`error_bound` (docs/field/budget.md, A and C). The bound says nothing where
-the first round has a pull or two; ``number="bound"`` chooses the number of arms that makes it smallest.
+Fixed budget: the error is bounded by :func:`error_bound` (docs/field/budget.md, A and C). The bound is trivial if the
+first round has one or two pulls per arm; ``number="bound"`` chooses the number of arms that makes it smallest.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import choice, require, whole
 
-# The numbers of the state: rounds completed, and how many arms those have dropped.
+# The state: completed rounds, and the number of eliminated arms.
 _ROUND, _DROPPED = 0, 1
 
 
@@ -44,10 +44,7 @@ class SequentialHalvingParameters(NamedTuple):
 
 
 class SequentialHalving(Blocks, SequentialHalvingParameters):
-    """Sequential halving of n arms; build it with :func:`design`.
-
-    Guarantee: a fixed budget, and the error probability of :func:`error_bound` (docs/field/budget.md, A and C).
-    """
+    """Sequential halving; build it with :func:`design`. Error at most :func:`error_bound` (docs/field/budget.md, C)."""
 
     @property
     def traits(self) -> Traits:
@@ -56,7 +53,7 @@ class SequentialHalving(Blocks, SequentialHalvingParameters):
         return Traits("isha", columns=FURTHER, numbers=2, width=width, blocks=True, covered=False)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """Complete the round; then keep the better half, until one is left."""
+        """Complete the round; then keep the better half, until one arm is left."""
         while True:
             size = self.arms - int(history.state[_DROPPED])
             count = self.budget // (size * self.rounds)
@@ -93,7 +90,7 @@ def schedule(arms: int, budget: int) -> list[tuple[int, int, int]]:
 
 
 def error_bound(arms: int, budget: int, alpha: float, epsilon: float) -> float:
-    """P(the arm returned is not within epsilon of the top alpha fraction) is at most this, for every reservoir.
+    """An upper bound, for every reservoir, on P(the arm returned is not within epsilon of the top alpha fraction).
 
     (1 - alpha)^n for no arm of that fraction among n, plus :func:`drop_bound` of the rounds.
 
@@ -106,14 +103,14 @@ def error_bound(arms: int, budget: int, alpha: float, epsilon: float) -> float:
 
 
 def bounded_arms(budget: int, alpha: float, epsilon: float) -> int:
-    """The number of arms for which :func:`error_bound` is smallest; of equals the largest.
+    """The number of arms for which :func:`error_bound` is smallest; ties go to the largest number.
 
     Examples
     --------
     >>> bounded_arms(1_000_000, 0.1, 0.2), bounded_arms(1000, 0.1, 0.2)
     (48, 2)
     """
-    # more arms than miss the top fraction with probability 1e-18 only cost pulls
+    # this many arms miss the top fraction with probability at most 1e-18: more would only cost pulls
     enough = min(most_arms(budget), math.ceil(41.5 / -math.log1p(-alpha)))
     return min(range(enough, 0, -1), key=lambda arms: error_bound(arms, budget, alpha, epsilon))
 
@@ -127,17 +124,10 @@ def bounded_arms(budget: int, alpha: float, epsilon: float) -> int:
     options={"number": ("single", "bound")},
 )
 def design(target: Target, *, budget: int | None = None, arms: int = 0, number: str = "single") -> SequentialHalving:
-    """Sequential halving within ``budget`` pulls; only ``number="bound"`` looks at the target.
+    """Sequential halving within ``budget`` pulls; only ``number="bound"`` depends on the target.
 
-    Parameters
-    ----------
-    budget
-        How many pulls may be spent.
-    arms
-        How many arms to draw; 0 leaves it to ``number``.
-    number
-        ``"single"``, as many arms as can have one pull each in the first round: n ceil(log2 n) <= budget; or
-        ``"bound"``, the number for which the proved bound of the error is smallest.
+    ``arms`` is the number of arms to draw; 0 leaves it to ``number``: ``"single"``, as many arms as can have one pull
+    each in the first round, n ceil(log2 n) <= budget; or ``"bound"``, the number with the smallest proved error.
 
     Examples
     --------

@@ -1,13 +1,13 @@
-"""jhr: the most biased coin with nothing known; Jamieson, Haas and Recht (NIPS 2016).
+"""jhr: the most biased coin without prior knowledge; Jamieson, Haas and Recht (NIPS 2016).
 
-The reservoir has two means, but neither they nor the share of the higher one are known. Guesses (share, gap) are tried
-in turn. For each, the lower mean is estimated from a few fresh arms, and a line is drawn half a gap above it; then
-fresh arms are tossed one after the other until the sum of their rewards leaves the line far enough behind (return the
-arm), falls behind it (drop the arm), or takes too long.
+The reservoir has two means; the means and the share of the higher one are unknown. Guesses (share, gap) are tried in
+turn. For each, a few fresh arms give an estimate of the lower mean, and a line is drawn half a gap above it. Then fresh
+arms are tossed one after the other until the sum of their rewards is far enough above the line (return the arm), falls
+below it (drop the arm), or takes too long.
 
 The arm returned has the lower mean with probability at most delta, for every two-point reservoir, and the expected
-number of tosses is finite (docs/field/biased_coin.md, B). On other reservoirs nothing is proved. It makes no use of
-alpha and epsilon: they only say which questions it can answer, those where the lower mean is not acceptable.
+number of tosses is finite (docs/field/biased_coin.md, B). On other reservoirs nothing is proved. alpha and epsilon only
+decide whether the question fits: the lower mean must not be acceptable.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import empirical_best
 from topalpha.validate import require
 
-# Numbers of the state. The guess: its level l and its number k; what it asks of a coin: _TRIALS tosses of each coin
-# that the lower mean is estimated from, then _COINS_WANTED coins of at most _MOST tosses, dropped below _DROP and
-# returned above _RETURN. How far it is: coins done with, the smallest estimate, what to do next.
+# Entries of the state. The guess: its level l and its number k. Its tests: _TRIALS tosses of each coin for the estimate
+# of the lower mean, then _COINS_WANTED coins of at most _MOST tosses, dropped below _DROP and returned above _RETURN.
+# Its progress: finished coins, the smallest estimate, the next action.
 _LEVEL, _GUESS, _TRIALS, _COINS_WANTED, _MOST, _DROP, _RETURN, _COINS, _LEAST, _NEXT = range(10)
 
-# What to do next; a run begins with a fresh coin.
+# The next action; a run begins with a fresh coin.
 _FRESH, _TOSS, _FOUND = 0.0, 1.0, 2.0
 
-# One guess in nine fails by each of three causes; 2 ln 9 / share coins have no high one among them one time in 81.
+# A guess fails with probability 1/9 by each of three causes; 2 ln 9 / share coins miss the high mean with probability
+# 1/81.
 _LOG_NINE = math.log(9.0)
 
 
 class JamiesonHaasRechtParameters(NamedTuple):
     """The target and the guesses.
 
-    ``scouts`` is the number of coins that estimate the lower mean; ``spent_level`` is what all guesses together may
-    err, delta.
+    ``scouts`` is the number of coins for the estimate of the lower mean; ``spent_level`` is delta, for all guesses.
     """
 
     alpha: float
@@ -53,18 +53,14 @@ class JamiesonHaasRechtParameters(NamedTuple):
 
 
 class JamiesonHaasRecht(Counting, JamiesonHaasRechtParameters):
-    """Guesses of share and gap, each with a sequential test of many coins; build it with :func:`design`.
-
-    Guarantee: for every two-point reservoir, the arm returned has the lower mean with probability at most delta
-    (docs/field/biased_coin.md, B).
-    """
+    """A sequential test of coins for each guess; build it with :func:`design`. Proof: docs/field/biased_coin.md, B."""
 
     traits = Traits("jhr", numbers=10)
 
     def open_guess(self, state: Reals, level: float, guess: float) -> None:
         """Begin guess k of level l: a share of 2^(k-l) and a gap of 2^(-(k+1)/2)."""
         share = 0.5 ** (level - guess)
-        square = 0.5 ** (guess + 1.0)  # of the gap
+        square = 0.5 ** (guess + 1.0)  # the squared gap
         gap = math.sqrt(square)
         coins = float(math.ceil(2.0 * _LOG_NINE / share))
         if self.generous:
@@ -85,7 +81,7 @@ class JamiesonHaasRecht(Counting, JamiesonHaasRechtParameters):
         state[_COINS], state[_LEAST] = 0.0, math.inf
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Count the reward, and decide what to do with its coin, which is the one in hand."""
+        """Count the reward of the current coin, and decide on the next action."""
         history.pulls[arm] += 1
         history.stats[SUM][arm] += reward
         state = history.state
@@ -112,7 +108,7 @@ class JamiesonHaasRecht(Counting, JamiesonHaasRechtParameters):
                     self.open_guess(state, state[_LEVEL] + 1.0, 0.0)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """Toss the coin in hand or a fresh one, as its last toss decided."""
+        """Toss the current coin or a fresh one."""
         if history.in_flight > 0:
             return WAIT
         if history.state[_NEXT] == _FOUND:
@@ -121,18 +117,18 @@ class JamiesonHaasRecht(Counting, JamiesonHaasRechtParameters):
         return 1
 
     def conditions(self) -> tuple[str, ...]:
-        """What kind of reservoir it is for."""
+        """The assumption about the reservoir."""
         return ("Candidates have one of two means, and only the higher one is within epsilon of the top fraction.",)
 
     def recommend(self, history: History, memory: Any) -> int:
-        """The coin that passed the test; the empirical best one before that."""
+        """The coin that passed the test; before that, the empirical best."""
         if history.state[_NEXT] == _FOUND:
             return history.arms - 1
         return empirical_best(history.stats[SUM], history.pulls, history.arms)
 
 
 def knowledge(reservoir: Any, alpha: float, epsilon: float) -> dict[str, float]:
-    """Nothing but that there are two means and that the lower one is not acceptable.
+    """No options; raise ``ValueError`` unless there are two means and the lower one is not acceptable.
 
     Examples
     --------
@@ -154,9 +150,8 @@ def knowledge(reservoir: Any, alpha: float, epsilon: float) -> dict[str, float]:
 def design(target: Target, *, generous: bool = False) -> JamiesonHaasRecht:
     """The algorithm of Jamieson, Haas and Recht, for rewards in [0, 1] on a two-point reservoir.
 
-    With ``generous`` it takes the constants that the paper is said to have (docs/field/biased_coin.md, B.4): they are
-    sound too, and make it some fourteen times slower. ``arms``, how many it draws at first, is what the first guess
-    wants.
+    ``generous`` selects the constants attributed to the paper (docs/field/biased_coin.md, B.4): also sound, but some
+    fourteen times slower. ``arms``, the initial number of arms, is that of the first guess.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""joint-one-phase: the joint certificate with arms that are drawn when they are wanted, not all beforehand.
+"""joint-one-phase: the joint stopping rule with arms drawn as needed, not all in advance.
 
-joint-lucb draws the n arms that challengers need to speak for every x above all upper bounds, then searches among
-them. But the draw of an arm is an event of the proof like any other, so that the number of arms may depend on what was
-seen; and where the leader's mean is near enough to the highest that there is, its own evidence speaks for those x. Here
-arms are drawn one by one, the best of them is tried on the way, and once proving it alone looks cheaper than the arms
-that are still to be drawn, it is pulled instead. Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any
-sampling rule (docs/field/one_phase.md).
+joint-lucb first draws the n arms that give challengers enough evidence for every x above all upper bounds, then
+searches among them. But a draw is an event of the proof like any other, so the number of arms may depend on the
+rewards; and if the leader's mean is close enough to the highest possible mean, its own evidence covers these x. Here
+arms are drawn one by one, and the best of them is tried on the way. Once proving it alone looks cheaper than drawing
+the remaining arms, it is pulled instead. (alpha, epsilon, delta)-correct for every reservoir and any sampling rule
+(docs/field/one_phase.md).
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from topalpha.rules.protocol import WAIT, Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import has_room, leads_enough
 
-# The sampling rule. None of these touches the guarantee; see docs/field/one_phase.md, 3, for how they were chosen.
+# Constants of the sampling rule. The guarantee does not depend on them; docs/field/one_phase.md, 3, has the choice.
 _FIRST = 4  # arms drawn before anything is decided
-_PROBE = 0.25  # pulls of the best arm for each fresh one, while that arm might be proved alone
-_CAUTION = 0.25  # standard errors that its mean is taken lower by
-_PULLS_PER_ARM = 3.0  # what an arm that is still to be drawn will cost, in pulls
-# The number of the state that is not joint-lucb's: the best arm's credit while arms are drawn.
+_PROBE = 0.25  # pulls of the best arm per fresh arm, while it might be proved alone
+_CAUTION = 0.25  # its mean is lowered by this many standard errors
+_PULLS_PER_ARM = 3.0  # estimated pulls of an arm not yet drawn
+# The entry of the state beyond those of joint-lucb: the best arm's credit while arms are drawn.
 _TRIAL = STATE
 
 
 class JointOnePhaseParameters(NamedTuple):
-    """Those of joint-lucb and ``log_draw``, ln c for one arm; ``arms`` is the largest number that is drawn."""
+    """The parameters of joint-lucb, and ``log_draw``, ln c for one arm; ``arms`` is the largest number of draws."""
 
     alpha: float
     epsilon: float
@@ -60,14 +60,11 @@ class JointOnePhaseParameters(NamedTuple):
 
 
 class JointOnePhase(joint_lucb.JointRules, JointOnePhaseParameters):
-    """The joint certificate with lazy draws; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/field/one_phase.md).
-    """
+    """The joint stop with lazy draws; build it with :func:`design`. Correct (docs/field/one_phase.md)."""
 
     @property
     def traits(self) -> Traits:
-        """Columns and state of joint-lucb, and one credit more. Rewards count in the order of all pulls."""
+        """Columns and state of joint-lucb, and one more credit. Rewards count in the order of all pulls."""
         columns = AFTER + self.evidence.extra
         return Traits("joint-one-phase", columns=columns, numbers=STATE + 1, width=1, global_order=True)
 
@@ -76,7 +73,7 @@ class JointOnePhase(joint_lucb.JointRules, JointOnePhaseParameters):
         drawing = history.arms < self.arms
         seen = history.arms
         while seen > 0 and history.pulls[seen - 1] == 0:
-            seen -= 1  # rewards count in the order of all pulls, so arms without one are the last ones
+            seen -= 1  # rewards count in the order of all pulls, so arms without one come last
         if drawing and seen < _FIRST:
             batch[0] = history.arms
             return 1
@@ -106,20 +103,20 @@ class JointOnePhase(joint_lucb.JointRules, JointOnePhaseParameters):
         return 1
 
     def rate_at_top(self, history: History, memory: Any, leader: int, caution: float) -> float:
-        """About what a pull of the leader adds to ln M at the highest x; 0 if its mean is not above that - epsilon."""
+        """About what a pull of the leader adds to ln M at the highest x; 0 if its mean is at most that - epsilon."""
         noise = self.evidence.noise(history, leader)
         mean = memory.means[leader] - caution * math.sqrt(noise / history.pulls[leader])
         gap = mean - (self.family.highest - self.epsilon)
         return gap * gap / (2.0 * noise) if gap > 0.0 else 0.0
 
     def better_alone(self, history: History, memory: Any, leader: int, seen: int) -> bool:
-        """Whether the leader's own evidence looks cheaper at the highest x than the arms that are not drawn yet."""
+        """Whether the leader's own evidence at the highest x looks cheaper than the arms not yet drawn."""
         rate = self.rate_at_top(history, memory, leader, _CAUTION)
         if rate == 0.0:
             return False
         if history.stats[PLACE][leader] > 0.0:
             own = leader_evidence(self, history, memory, leader, self.family.highest)
-        else:  # what its weight will be
+        else:  # its future weight
             place = history.state[REGISTERED] + 1.0
             own = -math.log(place * (place + 1.0))
         missing = -self.log_both - own - seen * self.log_draw
@@ -129,9 +126,9 @@ class JointOnePhase(joint_lucb.JointRules, JointOnePhaseParameters):
         """Whether the stop condition holds for every x, with the arms seen so far."""
         if history.stats[PLACE][leader] == 0.0:
             return False
-        if seen == self.arms:  # n is designed so that w2 c^n is enough above all upper bounds
+        if seen == self.arms:  # n is such that w2 c^n suffices above all upper bounds
             return certificate(self, history, memory, leader, challenger, self.log_draws)
-        # Above all upper bounds C is c^n, and M is least at the highest x; where there is none, M says nothing.
+        # Above all upper bounds C is c^n, and M is least at the highest x; without a highest x, M does not help.
         log_draws = seen * self.log_draw
         own = -math.inf
         if self.family.highest < math.inf:
@@ -149,7 +146,7 @@ class JointOnePhase(joint_lucb.JointRules, JointOnePhaseParameters):
 def design(
     target: Target, *, delta_u: float = 0.65, leader_weight: float = 0.15, challenger_weight: float = 0.7
 ) -> JointOnePhase:
-    """The joint certificate with arms drawn when they are wanted; options as for joint-lucb.
+    """The joint stopping rule with arms drawn as needed; options as for joint-lucb.
 
     There is no finite pool: without replacement the number of draws must be fixed.
 

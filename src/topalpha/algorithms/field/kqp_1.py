@@ -1,7 +1,7 @@
 """kqp-1: k arms of the top alpha fraction, one P3 after the other; Chaudhuri and Kalyanakrishnan (ICML 2019).
 
-The y-th arm comes from P3 at alpha_y = alpha - (y-1) alpha/k and delta/k, on fresh arms. All k are within epsilon of
-the top alpha fraction with probability at least 1 - delta, and no two of them are the same draw from the reservoir
+The y-th arm comes from P3 at alpha_y = alpha - (y-1) alpha/k and delta/k, on fresh arms. All k arms are within epsilon
+of the top alpha fraction with probability at least 1 - delta, and no two of them are the same draw from the reservoir
 (docs/field/p2.md, 6, which also says when alpha_y is needed).
 """
 
@@ -21,12 +21,12 @@ from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import empirical_best
 from topalpha.validate import choice, require, whole
 
-# Behind the numbers of a tournament: how many arms are chosen, and where the present P3 begins.
+# After the entries of a tournament: the number of chosen arms, and the first arm of the current P3.
 _CHOSEN, _START = TOURNAMENT_NUMBERS, TOURNAMENT_NUMBERS + 1
 
 
 class KQP1Parameters(NamedTuple):
-    """The target, the copies, and how many arms are ``wanted``: k."""
+    """The target, the copies, and the number k of arms ``wanted``."""
 
     alpha: float
     epsilon: float
@@ -39,11 +39,7 @@ class KQP1Parameters(NamedTuple):
 
 
 class KQP1(Blocks, KQP1Parameters):
-    """k runs of P3; build it with :func:`design`.
-
-    Guarantee: with probability at least 1 - delta every arm of the selection is within epsilon of the top alpha
-    fraction, for every reservoir and rewards in [0, 1] (docs/field/p2.md, 6).
-    """
+    """k runs of P3; :func:`design` builds it. All k arms are correct for rewards in [0, 1] (docs/field/p2.md, 6)."""
 
     traits = Traits("kqp-1", columns=FURTHER, numbers=TOURNAMENT_NUMBERS + 2, width=WIDTH, blocks=True)
 
@@ -52,7 +48,7 @@ class KQP1(Blocks, KQP1Parameters):
         return arms_to_see(self.alpha - chosen * self.alpha / self.wanted, COPY_DELTA, self.tight)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """P3 after P3, each behind the arms of the one before; stop with the k arms that are left."""
+        """One P3 after the other, each on the arms after those of the last; stop with the k winners."""
         while True:
             chosen = int(history.state[_CHOSEN])
             if chosen == self.wanted:
@@ -65,12 +61,12 @@ class KQP1(Blocks, KQP1Parameters):
             history.state[_START] = float(history.arms)
 
     def selection(self, history: History, memory: Any) -> list[int]:
-        """The k arms, in the order in which they were found; before the stop those found, or the empirical best."""
+        """The k arms in the order in which they were found; before the stop the arms found, or the empirical best."""
         found = [arm for arm in range(int(history.state[_START])) if history.stats[ALIVE][arm] == 1.0]
         return found if found else [empirical_best(history.stats[SUM], history.pulls, history.arms)]
 
     def recommend(self, history: History, memory: Any) -> int:
-        """That of the selection with the largest empirical mean; ties to fewer pulls, then to the one found first."""
+        """The arm of the selection with the largest empirical mean; ties go to fewer pulls, then to the earlier arm."""
         means = history.stats[SUM]
         return min(
             self.selection(history, memory),
@@ -78,7 +74,7 @@ class KQP1(Blocks, KQP1Parameters):
         )
 
     def design_pulls(self) -> float:
-        """The pulls of every run, exactly."""
+        """The exact number of pulls of every run."""
         return sum(self.copies.tournament_pulls(self.copy_arms(chosen)) for chosen in range(self.wanted))
 
 
@@ -102,15 +98,13 @@ def design(
 
     Examples
     --------
-    >>> design(0.1, 0.2, 0.1, k=2, copies="corrected").arms  # 3 copies of 21 arms, 3 of 42
-    189
-    >>> design(0.1, 0.2, 0.1, k=1).arms
-    252
+    >>> design(0.1, 0.2, 0.1, k=2, copies="corrected").arms, design(0.1, 0.2, 0.1, k=1).arms  # 3 * 21 + 3 * 42
+    (189, 252)
     """
     computable(target)
     wanted = whole("k", k)
     require(wanted <= 10_000, "k", "be at most 10000", k)
-    ARMS[choice("arms", arms, ARMS)](target.alpha / wanted, COPY_DELTA)  # refuses an alpha that is too small
+    ARMS[choice("arms", arms, ARMS)](target.alpha / wanted, COPY_DELTA)  # raises if alpha is too small
     each = copies_of_p2(target.epsilon, target.delta / wanted, solver, copies, pulls)
     made = KQP1(*target.on(1), each, wanted, tight=arms == "tight")
     affordable(target, made.design_pulls())

@@ -1,11 +1,11 @@
-"""likelihood-toss: the most biased coin with everything known; Chandrasekaran and Karp (COLT 2014).
+"""likelihood-toss: the most biased coin with a known reservoir; Chandrasekaran and Karp (COLT 2014).
 
-The reservoir is known to have two means, ``high`` with probability ``share`` and ``low`` otherwise. Toss one coin, and
-keep L, the likelihood of its rewards under ``high`` over that under ``low``. Drop it for a fresh one as soon as L < 1;
-return it as soon as its posterior probability of being the high one is 1 - delta, that is once
+The reservoir has two known means, ``high`` with probability ``share`` and ``low`` otherwise. Toss one coin, and keep L,
+the likelihood of its rewards under ``high`` over that under ``low``. Drop it for a fresh coin as soon as L < 1; return
+it as soon as its posterior probability of mean ``high`` is 1 - delta, that is once
 L >= (1 - share)(1 - delta) / (share delta).
 
-The arm returned is the low one with probability at most delta, and no strategy that returns arms of such a posterior
+The arm returned has the low mean with probability at most delta, and no strategy that returns arms of such a posterior
 needs fewer tosses in expectation (docs/field/biased_coin.md, A). Rewards must have the family's law exactly: for
 rewards in [0, 1] that are not Bernoulli nothing is proved.
 """
@@ -23,12 +23,12 @@ from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Tra
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import fraction, real, require
 
-# ln L this little below 0 is a tie with a fresh coin, lost to rounding.
+# ln L below 0 by less than this is a tie with a fresh coin, up to rounding.
 _TIE = 1e-9
 
 
 class LikelihoodTossParameters(NamedTuple):
-    """The target and the reservoir; ``stop_at`` is ln L at the stop, 0 where any arm will do."""
+    """The target and the reservoir; ``stop_at`` is ln L at the stop, 0 if any arm is acceptable."""
 
     alpha: float
     epsilon: float
@@ -42,15 +42,12 @@ class LikelihoodTossParameters(NamedTuple):
 
 
 class LikelihoodToss(Counting, LikelihoodTossParameters):
-    """One coin at a time, by its likelihood ratio; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for the two-point reservoir it was told (docs/field/biased_coin.md, A).
-    """
+    """One coin at a time; build it with :func:`design`. Correct on this reservoir (docs/field/biased_coin.md, A)."""
 
     traits = Traits("likelihood-toss", exact_law=True)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """Toss the coin in hand while 1 <= L, a fresh one otherwise; stop once L is large enough."""
+        """Toss the current coin while 1 <= L, else a fresh one; stop once L is large enough."""
         if history.in_flight > 0:
             return WAIT
         batch[0] = history.arms
@@ -64,11 +61,11 @@ class LikelihoodToss(Counting, LikelihoodTossParameters):
         return 1
 
     def conditions(self) -> tuple[str, ...]:
-        """The reservoir that it was told."""
+        """The known reservoir."""
         return (f"A candidate has mean {self.high:g} with probability {self.share:g}, and {self.low:g} otherwise.",)
 
     def recommend(self, history: History, memory: Any) -> int:
-        """The arm of the largest L; at the stop that is the coin in hand."""
+        """The arm of the largest L; at the stop that is the current coin."""
         best = 0
         best_ratio = -math.inf
         for arm in range(history.arms):
@@ -80,7 +77,7 @@ class LikelihoodToss(Counting, LikelihoodTossParameters):
 
 
 def only_high(low: float, high: float, share: float, alpha: float, epsilon: float) -> bool:
-    """Whether arms of mean ``high`` are the only acceptable ones of this two-point reservoir.
+    """Whether only arms of mean ``high`` are acceptable in this two-point reservoir.
 
     Examples
     --------
@@ -133,29 +130,28 @@ def design(
 ) -> LikelihoodToss:
     """Likelihood-Toss on the reservoir with mean ``high`` with probability ``share``, else ``low``; all are required.
 
-    Where both means are acceptable, or where a fresh arm is good enough with probability 1 - delta, it draws one arm,
-    pulls it once and stops. ``arms``, how many it draws at first, is 1/share: one high arm among them on average.
+    If both means are acceptable, or if a fresh arm is good enough with probability 1 - delta, it draws one arm, pulls
+    it once and stops.
 
     Examples
     --------
-    >>> round(design(0.1, 0.2, 0.1, low=0.4, high=0.604, share=0.1).stop_at, 6)  # ln 81
-    4.394449
-    >>> design(0.1, 0.3, 0.1, low=0.4, high=0.604, share=0.1).stop_at
-    0.0
+    >>> known = {"low": 0.4, "high": 0.604, "share": 0.1}
+    >>> round(design(0.1, 0.2, 0.1, **known).stop_at, 6), design(0.1, 0.3, 0.1, **known).stop_at  # ln 81, 0
+    (4.394449, 0.0)
     """
     law = target.family
     for name, value in (("low", low), ("high", high), ("share", share)):
-        require(value is not None, name, "be given: likelihood-toss knows the reservoir", value)
+        require(value is not None, name, "be given: likelihood-toss must know the reservoir", value)
     below, above, part = real("low", low or 0.0), real("high", high or 0.0), fraction("share", share or 0.0)
     require(-math.inf < below < above < math.inf, "high", f"be finite and above low = {below:g}", above)
     require(law.lowest <= below, "low", f"be a mean of {describe(law)}, at least {law.lowest:g}", below)
     require(above <= law.highest, "high", f"be a mean of {describe(law)}, at most {law.highest:g}", above)
     for name, mean in (("low", below), ("high", above)):
-        # an exponential law, say, has no version with mean 0
+        # for example, there is no exponential law of mean 0
         edge = mean in (law.lowest, law.highest) and law.divergence(mean, 0.5 * (below + above)) == math.inf
         require(not edge, name, f"be a mean that {describe(law)} can have", mean)
     stop_at = 0.0
     if only_high(below, above, part, target.alpha, target.epsilon):
         stop_at = max(0.0, math.log((1.0 - part) / part) + math.log((1.0 - target.delta) / target.delta))
-    arms = math.ceil(4.0 / part)  # as many as nearly every run needs: a simulator then draws them at one go
+    arms = math.ceil(4.0 / part)  # enough for nearly every run: a simulator draws them at once
     return LikelihoodToss(*target.on(arms), below, above, part, stop_at)

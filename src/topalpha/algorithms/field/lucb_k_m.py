@@ -1,14 +1,14 @@
 """lucb-k-m: k of the best m arms; Chaudhuri and Kalyanakrishnan (ICML 2019), on arms drawn from a reservoir.
 
-So many arms are drawn that with probability 1 - delta/2 at least m of them are in the top alpha fraction: the smallest
-n with P(Bin(n, alpha) < m) <= delta/2. Then LUCB-k-m finds k arms that are within epsilon of the m-th best of them, at
-delta/2. Its bounds are as printed (``bounds="hoeffding"``), or Chernoff bounds with the same rate (``bounds="kl"``).
+n is the smallest number with P(Bin(n, alpha) < m) <= delta/2: with probability 1 - delta/2, at least m of the n arms
+are in the top alpha fraction. Then LUCB-k-m finds k arms within epsilon of the m-th best of them, at delta/2. Its
+bounds are as printed (``bounds="hoeffding"``), or Chernoff bounds with the same rate (``bounds="kl"``).
 
-Guarantee: every one of the k arms is within epsilon of the top alpha fraction, all with probability at least 1 - delta,
-for every reservoir and even with dependent rewards across arms (docs/field/lucb.md, 1).
+Each of the k arms is within epsilon of the top alpha fraction, all with probability at least 1 - delta, for every
+reservoir and even with dependent rewards across arms (docs/field/lucb.md, 1).
 
-The rate grows with every round, so every bound would move in every round. Where bounds are dear, with ``"kl"``, the
-clock is rounded up a little (docs/field/lucb.md, 1.3).
+The rate grows with every round, so every bound would change in every round. With ``"kl"``, where bounds are expensive,
+the clock is rounded up a little (docs/field/lucb.md, 1.3).
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from topalpha.rules.tournament import beats
 from topalpha.theory.arm_counts import arms_of_rank
 from topalpha.validate import choice, require, whole
 
-# The one number of the state: how many rounds were planned after the first pull of every arm.
+# The only entry of the state: the number of rounds planned after the first pull of every arm.
 _ROUNDS = 0
-# Chernoff bounds take the clock rounded up to a power of e^.02, so that they stay as they are for a while: .08 nats of
-# forty at most, and one inversion a pull instead of n.
+# Chernoff bounds round the clock up to a power of e^.02, so that they stay constant for a while: this costs at most .08
+# of forty nats, and needs one inversion per pull instead of n.
 _STEP = 0.02
 
 
-#: The weakest of the k best arms, its lower bound, and the strongest of the rest.
+#: The weakest of the k best arms, its lower bound, and the strongest of the other arms.
 Edge: TypeAlias = tuple[int, float, int]
 
 
 class LUCBkmMemory(NamedTuple):
-    """Scratch: means, the ranking by them, and the upper bounds that are known at a rate; infinite if not."""
+    """Scratch: means with their ranking, and the upper bounds at the current rate, infinite if unknown."""
 
     ready: Integers
     means: Reals
@@ -64,15 +64,12 @@ class LUCBkmParameters(NamedTuple):
 
 
 class LUCBkm(BestOfRanking, Rounds, LUCBkmParameters):
-    """k of the best m arms; build it with :func:`design`.
-
-    Guarantee: all k arms are (alpha, epsilon)-good with probability at least 1 - delta (docs/field/lucb.md, 1).
-    """
+    """k of the best m arms; build it with :func:`design`. All k arms are correct (docs/field/lucb.md, 1)."""
 
     traits = Traits("lucb-k-m", columns=1, numbers=1, width=3, independent=False)
 
     def scratch(self, arms: int) -> LUCBkmMemory:
-        """Fresh memory: nothing known yet."""
+        """Fresh memory."""
         return LUCBkmMemory([0], [0.0] * arms, [0] * arms, [0] * arms, [math.inf] * arms, [0.0])
 
     def rate(self, clock: float) -> float:
@@ -80,7 +77,7 @@ class LUCBkm(BestOfRanking, Rounds, LUCBkmParameters):
         return self.offset + 4.0 * math.log(clock)
 
     def round_clock(self, history: History) -> float:
-        """t: n + 1 in the first round, and one more in every following one; no arm ever has more rewards."""
+        """t: n + 1 in the first round, and one more in each later round; no arm ever has more rewards."""
         clock = self.arms + 1.0 + history.state[_ROUNDS]
         return clock if self.hoeffding else math.exp(_STEP * math.ceil(math.log(clock) / _STEP))
 
@@ -105,7 +102,7 @@ class LUCBkm(BestOfRanking, Rounds, LUCBkmParameters):
             self.rank_again(history, memory, arm)
 
     def contenders(self, history: History, memory: Any) -> Edge:
-        """The weakest of the k best and the strongest of the rest, -1 if there is no rest."""
+        """The weakest of the k best arms and the strongest of the others, -1 if there are no others."""
         if self.good_enough == self.arms:
             return -1, 0.0, -1
         now = self.rate(self.round_clock(history))
@@ -121,12 +118,12 @@ class LUCBkm(BestOfRanking, Rounds, LUCBkmParameters):
         return weakest, lower, self.strongest_of_rest(history, memory, now)
 
     def stopping(self, history: History, memory: Any, edge: Edge) -> bool:
-        """Whether the lower bounds of the k reach all upper bounds of the rest, up to epsilon."""
+        """Whether the lower bounds of the k arms reach all upper bounds of the others, up to epsilon."""
         _, lower, strongest = edge
         return strongest < 0 or memory.uppers[strongest] - lower <= self.epsilon
 
     def sampling(self, history: History, memory: Any, rng: Generator, edge: Edge, batch: Integers) -> int:
-        """The weakest of the k best, the least pulled of the next m - k and the strongest of the rest."""
+        """The weakest of the k best arms, the least pulled of the next m - k and the strongest of the others."""
         weakest, _, strongest = edge
         middle = -1
         for index in range(self.wanted, self.good_enough):
@@ -144,7 +141,7 @@ class LUCBkm(BestOfRanking, Rounds, LUCBkmParameters):
         return count
 
     def strongest_of_rest(self, history: History, memory: Any, now: float) -> int:
-        """Of the arms behind the m best, the one with the largest upper bound; leaves that in ``memory.uppers``."""
+        """The arm after the m best with the largest upper bound, which is then in ``memory.uppers``."""
         if memory.rate_then[0] != now:
             memory.rate_then[0] = now
             for arm in range(history.arms):
@@ -173,7 +170,7 @@ class LUCBkm(BestOfRanking, Rounds, LUCBkmParameters):
         return min(bound, self.family.highest)
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """What is proved about the arm now: all but m - 1 of the others are at most so far above it."""
+        """The smallest epsilon proved: all but m - 1 of the other arms are at most epsilon above the arm."""
         if history.arms < self.arms or unseen(history.pulls, history.arms):
             return []
         others = [self.upper_bound(history, memory, other) for other in range(history.arms) if other != arm]
@@ -190,14 +187,8 @@ class LUCBkm(BestOfRanking, Rounds, LUCBkmParameters):
 def design(target: Target, *, k: int = 1, m: int = 0, bounds: str = "kl") -> LUCBkm:
     """LUCB-k-m on the fewest arms of which m are in the top alpha fraction with probability 1 - delta/2.
 
-    Parameters
-    ----------
-    k
-        How many arms to return.
-    m
-        How many of the drawn arms are good enough, k at least; k unless given.
-    bounds
-        ``"kl"``, Chernoff bounds; or ``"hoeffding"``, as printed, for rewards in [0, 1].
+    It returns ``k`` arms, each as good as the ``m``-th best up to epsilon; m is at least k, which is the default.
+    ``bounds`` is ``"kl"``, Chernoff bounds, or ``"hoeffding"``, as printed, for rewards in [0, 1].
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""p2: draw enough arms, then solve for the best of them; Chaudhuri and Kalyanakrishnan (AAAI 2017; ICML 2019).
+"""p2: draw enough arms, then find the best of them; Chaudhuri and Kalyanakrishnan (AAAI 2017; ICML 2019).
 
-N = ceil((1/alpha) ln(2/delta)) arms miss the top alpha fraction with probability at most delta/2; any solver that finds
+N = ceil((1/alpha) ln(2/delta)) arms miss the top alpha fraction with probability at most delta/2. Any solver that finds
 an arm within epsilon of the best of N with probability 1 - delta/2 does the rest (docs/field/p2.md, 4). The paper's
-solver is Median Elimination. Solvers that are two-phase algorithms of their own are reached through :data:`TWO_PHASE`.
+solver is Median Elimination. :data:`TWO_PHASE` lists solvers that are two-phase algorithms of their own.
 """
 
 from __future__ import annotations
@@ -31,15 +31,16 @@ from topalpha.rules.sampling import recall_leader
 from topalpha.theory import arms_paper, arms_tight
 from topalpha.validate import choice, require
 
-#: How many blocks one plan names at most.
+#: The most blocks in one plan.
 WIDTH = 16
 
-#: Where ``History.state`` holds the arm returned, counted from 1; 0 before the stop. A contest's numbers come first.
+#: The entry of ``History.state`` with the arm returned, counted from 1; 0 before the stop. A contest's entries come
+#: first.
 _CHOSEN = NUMBERS
 
 
 class P2Parameters(NamedTuple):
-    """The target, and who finds the best of the arms."""
+    """The target and the solver."""
 
     alpha: float
     epsilon: float
@@ -50,10 +51,7 @@ class P2Parameters(NamedTuple):
 
 
 class P2(Blocks, P2Parameters):
-    """N arms, then a contest; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and rewards in [0, 1] (docs/field/p2.md, 4).
-    """
+    """N arms, then a contest; build it with :func:`design`. Correct for rewards in [0, 1] (docs/field/p2.md, 4)."""
 
     @property
     def traits(self) -> Traits:
@@ -61,7 +59,7 @@ class P2(Blocks, P2Parameters):
         return Traits("p2", columns=self.solver.statistics, numbers=NUMBERS + 1, width=WIDTH, blocks=True)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """Draw N arms and let them fight it out; stop with the one that is left."""
+        """Draw N arms and run the contest; stop with the arm that is left."""
         if history.state[_CHOSEN] > 0.0:
             return 0
         written = self.solver.contest(history, memory.order, 0, self.arms, 0, batch)
@@ -70,28 +68,28 @@ class P2(Blocks, P2Parameters):
         return written
 
     def recommend(self, history: History, memory: Any) -> int:
-        """The arm that is left; before the stop the empirical best."""
+        """The arm that is left; before the stop, the empirical best."""
         return recall_leader(history, _CHOSEN)
 
     def design_pulls(self) -> float:
-        """The pulls of a run: exactly, or at most where the solver is ``exponential-gap``."""
+        """The exact number of pulls of a run, or an upper bound if the solver is ``exponential-gap``."""
         return self.solver.most_pulls(self.arms, True)
 
 
-#: Solvers that eliminate, by name.
+#: Elimination solvers, by name.
 ELIMINATIONS: dict[str, Callable[[float, float, str], FiniteSolver]] = {
     "median": median,
     "uniform": uniform,
     "exponential-gap": exponential_gap,
 }
 
-#: Algorithms that draw enough arms with delta/2 and solve for the best of them with delta/2: P2 with that solver, under
+#: Algorithms that draw enough arms with delta/2 and find the best of them with delta/2: P2 with that solver, under
 #: their own names.
 TWO_PHASE: dict[str, Design[Algorithm]] = {
     module.design.entry.name: module.design for module in (lucb_pp, kl_lucb, ugape, glr, eb_tc, ttts, track_and_stop)
 }
 
-#: Choices of ``arms``: how many arms are drawn.
+#: Choices of ``arms``, the number of arms drawn.
 ARMS: dict[str, Callable[[float, float], int]] = {"paper": arms_paper, "tight": arms_tight}
 
 
@@ -105,16 +103,11 @@ ARMS: dict[str, Callable[[float, float], int]] = {"paper": arms_paper, "tight": 
 def design(target: Target, *, solver: str = "median", arms: str = "paper", pulls: str = "printed") -> Algorithm:
     """P2 with a finite solver.
 
-    Parameters
-    ----------
-    solver
-        ``"median"``, the paper's; ``"uniform"``, ``"exponential-gap"``; or one of :data:`TWO_PHASE`, whose own design
-        makes the algorithm, for the reward models that it takes.
-    arms
-        ``"paper"`` ceil(ln(2/delta)/alpha), or ``"tight"`` ceil(ln(2/delta)/-ln(1-alpha)). A two-phase solver without
-        this option draws the number of its own design.
-    pulls
-        Of Median Elimination: ``"printed"``, or ``"tight"`` for half as many, which the proof allows.
+    ``solver`` is ``"median"``, the paper's; ``"uniform"``; ``"exponential-gap"``; or one of :data:`TWO_PHASE`, whose
+    own design makes the algorithm, for the reward models that it takes. ``arms`` is ``"paper"``,
+    ceil(ln(2/delta)/alpha), or ``"tight"``, ceil(ln(2/delta)/-ln(1-alpha)); a two-phase solver without this option uses
+    its own number. ``pulls`` of Median Elimination are ``"printed"``, or ``"tight"`` for half as many, which the proof
+    allows.
 
     Examples
     --------

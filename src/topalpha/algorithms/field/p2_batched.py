@@ -1,12 +1,12 @@
-"""p2-batched: LUCB on batch after batch, each with the winner of the one before; Chaudhuri and Kalyanakrishnan (2017).
+"""p2-batched: LUCB on one batch after another, each with the last winner; Chaudhuri and Kalyanakrishnan (2017).
 
-n = ceil(ln(2/delta) / -ln(1 - alpha)) arms are drawn, B at first and then B - 1 at a time to join the winner, so that
-memory holds B arms. With ``split="even"`` every one of the J batches may lose epsilon/J, for these losses add up.
-``split="certificate"`` keeps the largest lower bound from batch to batch instead, and splits nothing: it is
+n = ceil(ln(2/delta) / -ln(1 - alpha)) arms are drawn, B at first and then B - 1 at a time to join the winner, so memory
+holds B arms. With ``split="even"`` each of the J batches may lose epsilon/J, because losses add up.
+``split="certificate"`` instead keeps the largest lower bound from batch to batch, without a split: it is
 cc-lucb-streaming, with arms drawn in batches.
 
-Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/lucb.md, 2); with the even split rewards may
-depend on each other across arms.
+(alpha, epsilon, delta)-correct for every reservoir (docs/field/lucb.md, 2); with the even split rewards may depend on
+each other across arms.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from topalpha.validate import choice, whole
 
 
 def batches(arms: int, batch: int) -> int:
-    """J: how many batches it takes to see all arms.
+    """J, the number of batches that cover all arms.
 
     Examples
     --------
@@ -41,14 +41,9 @@ def batches(arms: int, batch: int) -> int:
 def design(target: Target, *, batch: int = 16, split: str = "even", bounds: str = "tilt") -> StreamingLUCB:
     """LUCB on batches of arms.
 
-    Parameters
-    ----------
-    batch
-        B: how many arms a batch has, the winner of the one before among them; 2 at least.
-    split
-        ``"even"``, epsilon/J for each of J batches; or ``"certificate"``, which needs no split.
-    bounds
-        ``"tilt"``, one-sided tilt mixtures; or ``"kt"``, two-sided conjugate mixtures.
+    A batch has B = ``batch`` arms, at least 2, including the last winner. ``split`` is ``"even"``, epsilon/J for each
+    of J batches, or ``"certificate"``, which needs no split. ``bounds`` are one-sided tilt mixtures (``"tilt"``) or
+    two-sided conjugate mixtures (``"kt"``).
 
     Examples
     --------
@@ -61,7 +56,7 @@ def design(target: Target, *, batch: int = 16, split: str = "even", bounds: str 
         return cc_lucb_streaming.design(*target, keep=size, bounds=bounds)._replace(batched=True, refill_at=1)
     number = arms_tight(target.alpha, target.delta)
     share = target.epsilon / batches(number, size)
-    # delta/2 for the draw; the rest for both sides of every arm, since losses are chained through any of them
+    # delta/2 for the draw; the rest for both sides of every arm, because losses add up along any of them
     level = 0.25 * target.delta / number
     kind = choice("bounds", bounds, cc_lucb.BOUNDS["bounds"])
     return StreamingLUCB(

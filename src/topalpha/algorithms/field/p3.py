@@ -1,8 +1,8 @@
 """p3: copies of P2 at constant confidence, then the best of their winners; Chaudhuri and Kalyanakrishnan (ICML 2019).
 
-u independent copies of P2 at (epsilon/2, 1/4), each on fresh arms; then a finite solver at (epsilon/2, delta/2) on the
-u winners. All copies fail with probability at most 4^-u, so that u = ceil(ln(2/delta) / ln 4) copies are enough; the
-printed u = ceil(4 ln(2/delta)) rests on (3/4)^u (docs/field/p2.md, 5).
+u independent copies of P2 run at (epsilon/2, 1/4), each on fresh arms; then a finite solver runs at (epsilon/2,
+delta/2) on the u winners. All copies fail with probability at most 4^-u, so u = ceil(ln(2/delta) / ln 4) copies
+suffice; the printed u = ceil(4 ln(2/delta)) rests on (3/4)^u (docs/field/p2.md, 5).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import recall_leader
 from topalpha.validate import choice
 
-#: Every copy of P2 may fail with this probability.
+#: The error probability of each copy of P2.
 COPY_DELTA = 0.25
 
-#: How many numbers of ``History.state`` the copies and their final use, from their place on.
+#: The number of entries of ``History.state`` that the copies and their final use, from their place on.
 TOURNAMENT_NUMBERS = NUMBERS + 1
 
 #: The textual options.
@@ -35,7 +35,7 @@ OPTIONS = {
     "pulls": ("printed", "tight"),
 }
 
-# Where the number of copies that are done is held, and behind it the arm returned, counted from 1; 0 before the stop.
+# The entry with the number of finished copies; the next has the arm returned, counted from 1, or 0 before the stop.
 _DONE, _CHOSEN = NUMBERS, TOURNAMENT_NUMBERS
 
 
@@ -47,10 +47,10 @@ class Copies(NamedTuple):
     final: Contest
 
     def tournament(self, history: History, order: Integers, start: int, each: int, place: int, batch: Integers) -> int:
-        """Blocks of the present contest, copies of ``each`` fresh arms from ``start`` on; 0 once one arm is left.
+        """Blocks of the current contest, copies of ``each`` fresh arms from ``start`` on; 0 once one arm is left.
 
-        A copy leaves one arm in the set, and the next one begins behind it: what is in the set from ``start`` on when
-        all are done are the winners.
+        A copy leaves one arm in the set, and the next copy begins after it: in the end the set from ``start`` on has
+        the winners.
         """
         while True:
             done = int(history.state[place + _DONE])
@@ -65,12 +65,12 @@ class Copies(NamedTuple):
             history.state[place + _DONE] = done + 1.0
 
     def tournament_pulls(self, each: int) -> float:
-        """The pulls of all this; on the host only."""
+        """The pulls of all copies and the final; on the host only."""
         return self.number * self.trial.most_pulls(each, True) + self.final.most_pulls(self.number, False)
 
 
 class P3Parameters(NamedTuple):
-    """The target, the copies, and how many arms each draws."""
+    """The target, the copies, and the number of arms of each."""
 
     alpha: float
     epsilon: float
@@ -82,10 +82,7 @@ class P3Parameters(NamedTuple):
 
 
 class P3(Blocks, P3Parameters):
-    """Copies of P2, then a final; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir and rewards in [0, 1] (docs/field/p2.md, 5).
-    """
+    """Copies of P2, then a final; build it with :func:`design`. Correct for rewards in [0, 1] (docs/field/p2.md, 5)."""
 
     traits = Traits("p3", columns=FURTHER, numbers=TOURNAMENT_NUMBERS + 1, width=WIDTH, blocks=True)
 
@@ -99,11 +96,11 @@ class P3(Blocks, P3Parameters):
         return written
 
     def recommend(self, history: History, memory: Any) -> int:
-        """The arm that is left; before the stop the empirical best."""
+        """The arm that is left; before the stop, the empirical best."""
         return recall_leader(history, _CHOSEN)
 
     def design_pulls(self) -> float:
-        """The pulls of every run, exactly."""
+        """The exact number of pulls of every run."""
         return self.copies.tournament_pulls(self.arms_each)
 
 
@@ -121,7 +118,7 @@ def copies_needed(delta: float, copies: str) -> int:
 
 
 def copies_of_p2(epsilon: float, delta: float, solver: str, copies: str, pulls: str) -> Copies:
-    """The copies and the final that P3 plays for an error of at most ``delta``.
+    """The copies and the final of P3 for an error of at most ``delta``.
 
     Examples
     --------
@@ -147,9 +144,9 @@ def copies_of_p2(epsilon: float, delta: float, solver: str, copies: str, pulls: 
 def design(
     target: Target, *, solver: str = "median", copies: str = "printed", arms: str = "paper", pulls: str = "printed"
 ) -> P3:
-    """P3 on ``copies`` copies of P2; ``solver``, ``arms`` and ``pulls`` as for P2, whose copies fail with 1/4 at most.
+    """P3; ``solver``, ``arms`` and ``pulls`` as for P2, whose copies err with probability at most 1/4.
 
-    ``copies`` is ``"printed"``, ceil(4 ln(2/delta)), or ``"corrected"``, ceil(ln(2/delta) / ln 4).
+    The number of ``copies`` is ``"printed"``, ceil(4 ln(2/delta)), or ``"corrected"``, ceil(ln(2/delta) / ln 4).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Two phases with a likelihood-ratio stop: one algorithm for every rule of sampling.
+"""Two phases with a likelihood-ratio stop: one algorithm for any sampling rule.
 
 With delta/2 for the draw of n arms and delta/2 for the stop, whose threshold is ln(2 (n-1) / delta), a run is
 (alpha, epsilon, delta)-correct for every reservoir and any sampling rule (docs/field/finite_solvers.md, 2).
@@ -19,18 +19,18 @@ from topalpha.theory import arms_tight
 from topalpha.theory.pool import fewest
 from topalpha.validate import require
 
-#: The number of the state that every rule of sampling keeps: the answer, from 1.
+#: The entry of the state that every sampling rule keeps: the answer, counted from 1.
 ANSWER = 0
 
-# Where a redundancy is valid up to a threshold only (Gaussian), the sum of two is valid up to this much less.
+# If a redundancy is valid only up to a threshold (Gaussian), the sum of two is valid up to this much less.
 _RESERVE = 25.0
 
 
 class PairStopParameters(NamedTuple):
     """The target, the threshold of the stop, and the sampling rule.
 
-    ``rule`` is a NamedTuple with ``traits``; ``answer_now(target, history, memory)``, the arm that would be returned,
-    which the state remembers; and ``next_pulls(target, history, memory, rng, answer, batch)``, where ``target`` is the
+    ``rule`` is a NamedTuple with ``traits``; ``answer_now(target, history, memory)``, which returns the current answer
+    and stores it in the state; and ``next_pulls(target, history, memory, rng, answer, batch)``, where ``target`` is the
     algorithm.
     """
 
@@ -44,19 +44,16 @@ class PairStopParameters(NamedTuple):
 
 
 class PairStop(Rounds, PairStopParameters):
-    """A finite solver as second phase: a rule that samples, and the likelihood-ratio stop.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/finite_solvers.md, 2).
-    """
+    """A sampling rule with this stop. (alpha, epsilon, delta)-correct (docs/field/finite_solvers.md, 2)."""
 
     @property
     def traits(self) -> Traits:
-        """Traits of the rule. Evidence of two arms is multiplied, so the order of all pulls counts."""
+        """Traits of the rule. The evidence of two arms is multiplied, so rewards count in the order of all pulls."""
         traits: Traits = self.rule.traits
         return traits._replace(global_order=True)
 
     def scratch(self, arms: int) -> PairMemory:
-        """Fresh memory: nothing known yet."""
+        """Fresh memory."""
         return pair_memory(arms)
 
     def prepare(self, history: History, memory: Any) -> None:
@@ -64,7 +61,7 @@ class PairStop(Rounds, PairStopParameters):
         recall(self.family, history, memory)
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum, and what follows from them."""
+        """Update N_a, the sum, and the memory."""
         count_reward(self.family, history, memory, arm, reward)
 
     def contenders(self, history: History, memory: Any) -> int:
@@ -77,24 +74,24 @@ class PairStop(Rounds, PairStopParameters):
         return separated(self.family, history, memory, contenders, self.epsilon, self.threshold)
 
     def sampling(self, history: History, memory: Any, rng: Generator, contenders: int, batch: Integers) -> int:
-        """As the rule says."""
+        """The pulls of the rule."""
         count: int = self.rule.next_pulls(self, history, memory, rng, contenders, batch)
         return count
 
     def recommend(self, history: History, memory: Any) -> int:
-        """The answer of the last round; before the first round the empirical best arm."""
+        """The answer of the last round; before the first round, the empirical best arm."""
         return recall_leader(history, ANSWER)
 
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The lowest mean there is: the evidence compares arms, and says nothing about one alone."""
+        """The lowest possible mean: the evidence compares arms, and does not bound one alone."""
         return self.family.lowest
 
     def upper_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The highest mean there is."""
+        """The highest possible mean."""
         return self.family.highest
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """The smallest epsilon for which the run could stop now and return this arm, by bisection from above."""
+        """The smallest epsilon for which the run could stop now with this arm, by bisection from above."""
         if history.arms < self.arms or unseen(history.pulls, history.arms):
             return []
         fresh = pair_memory(history.arms)
@@ -106,7 +103,7 @@ class PairStop(Rounds, PairStopParameters):
         return [Claim(self.alpha, epsilon)] if epsilon < math.inf else []
 
     def enough(self, history: History, memory: Any, arm: int, rival: int, least: float) -> float:
-        """At least ``least``, and so much that the rival is not that much better; the evidence grows with epsilon."""
+        """An epsilon of at least ``least`` by which the rival is not better; the evidence grows with epsilon."""
 
         def shown(epsilon: float) -> bool:
             return separation(self.family, history, memory, arm, rival, epsilon) >= self.threshold
@@ -128,12 +125,12 @@ class LeadingAnswer:
     """The empirical best arm as the answer."""
 
     def answer_now(self, target: Any, history: History, memory: Any) -> int:
-        """The empirical best arm, of tied ones the one that has led."""
+        """The empirical best arm; ties go to the previous leader."""
         return settled_leader(memory.leaders[1], memory.means, history.state, ANSWER)
 
 
 def pair_stop(target: Target, pool: int, rule: Any) -> PairStop:
-    """The rule on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms or on a whole list of ``pool`` candidates.
+    """The rule on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on all of a finite list of ``pool`` candidates.
 
     Examples
     --------
@@ -149,5 +146,5 @@ def pair_stop(target: Target, pool: int, rule: Any) -> PairStop:
     number = fewest(arms_tight(target.alpha, target.delta), pool)
     threshold = math.log(2.0 * max(number - 1, 1) / target.delta)
     valid = threshold + _RESERVE <= target.family.largest_threshold
-    require(valid, "delta", "not be so small for this family", target.delta)
+    require(valid, "delta", "be larger for this family", target.delta)
     return PairStop(*target.on(number), threshold, rule)

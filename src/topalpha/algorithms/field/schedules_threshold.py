@@ -1,6 +1,6 @@
-"""What al-q-ik, al-q-iu and cc-me share: the schedule of Halving, and repetitions of "draw, halve, test".
+"""Shared parts of al-q-ik, al-q-iu and cc-me: the schedule of Halving, and repetitions of "draw, halve, test".
 
-All of it is made of Hoeffding's inequality for rewards in [0, 1] and is proved in docs/field/threshold.md.
+All of it rests on Hoeffding's inequality for rewards in [0, 1] and is proved in docs/field/threshold.md.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from topalpha.rules.elimination import FURTHER, Blocks, keep_best, new_round, ne
 from topalpha.rules.protocol import SUM, History, Integers
 from topalpha.rules.sampling import empirical_best
 
-#: How many blocks of pulls one plan names at most.
+#: The most blocks of pulls in one plan.
 WIDTH = 8
 
-#: The column that marks arms which passed their test.
+#: The column that marks accepted arms.
 ACCEPTED = FURTHER
 
-#: Positions in the state: the first arm of the present repetition, its round, how many arms were accepted.
+#: Entries of the state: the first arm of the current repetition, its round, and the number of accepted arms.
 FIRST, ROUND, FOUND, NUMBERS = 0, 1, 2, 3
 
 
 class Halving(NamedTuple):
-    """Rounds of elimination that leave ``keep`` arms, each within ``accuracy`` of the ``keep``-th best, or better.
+    """Elimination rounds that leave ``keep`` arms, each within ``accuracy`` of the ``keep``-th best, or better.
 
-    That holds with probability at least 1 - ``level`` (docs/field/threshold.md, 1). With ``keep`` = 1 this is Median
+    This holds with probability at least 1 - ``level`` (docs/field/threshold.md, 1). With ``keep`` = 1 it is Median
     Elimination of Even-Dar, Mannor and Mansour (JMLR 2006), with half its pulls.
 
     Examples
@@ -41,13 +41,13 @@ class Halving(NamedTuple):
     level: float
 
     def halved(self, size: int, number: int) -> int:
-        """How many of ``size`` arms are left before round ``number``, from 0."""
+        """The number of arms left of ``size`` before round ``number``, counted from 0."""
         for _ in range(number):
             size = max((size + 1) // 2, self.keep)
         return size
 
     def halving_pulls(self, number: int, harder: int) -> int:
-        """The pulls of each arm in round ``number``, from 0; the level is halved ``harder`` times beforehand."""
+        """The pulls of each arm in round ``number``, counted from 0; the level is first halved ``harder`` times."""
         step = 0.25 * self.accuracy
         level = 0.5 * self.level
         for _ in range(number):
@@ -58,7 +58,7 @@ class Halving(NamedTuple):
         return max(1, math.ceil(2.0 / (step * step) * math.log(3.0 * self.keep / level)))
 
     def halving_cost(self, size: int, harder: int) -> float:
-        """All pulls that it takes to get from ``size`` arms to ``keep``, a fixed number."""
+        """The pulls that reduce ``size`` arms to ``keep``, a fixed number."""
         number, pulls = 0, 0
         while (left := self.halved(size, number)) > self.keep:
             pulls += left * self.halving_pulls(number, harder)
@@ -67,7 +67,7 @@ class Halving(NamedTuple):
 
 
 class Repetitions(NamedTuple):
-    """Draw ``drawn`` arms, halve them to one, pull it ``test_pulls`` times, accept it or not; until ``wanted`` are in.
+    """Draw ``drawn`` arms, halve them to one, pull it ``test_pulls`` times and accept it or not, ``wanted`` times.
 
     An arm is accepted if its mean in the test is at least the threshold less ``margin``.
     """
@@ -102,7 +102,7 @@ class Repetitions(NamedTuple):
         return 0
 
     def accepted_first(self, history: History) -> int:
-        """The first arm that was accepted; before there is one, the empirical best."""
+        """The first accepted arm; if there is none yet, the empirical best."""
         for arm in range(history.arms):
             if history.stats[ACCEPTED][arm] == 1.0:
                 return arm
@@ -114,7 +114,7 @@ class Repetitions(NamedTuple):
 
 
 def repetitions(alpha: float, epsilon: float, delta: float, wanted: int) -> Repetitions:
-    """The repetitions of al-q-ik for this target, with epsilon_1 + 2 epsilon_2 = epsilon split where it is cheapest.
+    """The repetitions of al-q-ik for this target, with the cheapest split of epsilon_1 + 2 epsilon_2 = epsilon.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def repetitions(alpha: float, epsilon: float, delta: float, wanted: int) -> Repe
 
 
 def expected_repetitions(delta: float, wanted: int) -> float:
-    """At most so many repetitions are expected: each ends with an accepted arm with probability (1 - delta/k)/2.
+    """An upper bound on the expected repetitions: each accepts an arm with probability (1 - delta/k)/2.
 
     Examples
     --------
@@ -146,21 +146,21 @@ def expected_repetitions(delta: float, wanted: int) -> float:
 
 
 class Accepting(Blocks):
-    """Return the arms that passed the test of a field ``tries``."""
+    """Return the arms that passed the test of the field ``tries``."""
 
     def recommend(self: Any, history: History, memory: Any) -> int:
-        """The first arm that was accepted; before there is one, the empirical best."""
+        """The first accepted arm; if there is none yet, the empirical best."""
         first: int = self.tries.accepted_first(history)
         return first
 
     def selection(self, history: History, memory: Any) -> list[int]:
-        """The accepted arms, k of them at the stop; before there is one, the empirical best."""
+        """The accepted arms, k of them at the stop; if there is none yet, the empirical best."""
         accepted = [arm for arm in range(history.arms) if history.stats[ACCEPTED][arm] == 1.0]
         return accepted or [self.recommend(history, memory)]
 
 
 def split(total: float, costs: Sequence[float], shares: Sequence[float]) -> list[float]:
-    """The positive x with sum shares_i x_i = total that make sum costs_i / x_i^2 smallest.
+    """The positive x with sum shares_i x_i = total that minimise sum costs_i / x_i^2.
 
     Lagrange: 2 costs_i / x_i^3 is proportional to shares_i.
 

@@ -1,11 +1,11 @@
-"""siri: upper confidence bounds on a number of arms that fits the tail of the reservoir; Carpentier and Valko (2015).
+"""siri: upper confidence bounds on a number of arms fit to the reservoir's tail; Carpentier and Valko (2015).
 
-The tail parameter beta says that an arm within epsilon of the supremum has probability of order epsilon^beta. With
-b = min(beta, 2), ceil(A(n) n^(b/2)) arms are drawn and pulled once; then the arm with the largest bound gets as many
-pulls as it has had, until the budget n is spent (the last block is cut). The most pulled arm is returned.
+The tail parameter beta says that an arm is within epsilon of the supremum with probability of order epsilon^beta. With
+b = min(beta, 2), ceil(A(n) n^(b/2)) arms are drawn and pulled once. Then the arm of largest bound gets as many pulls as
+it has had, until the budget n is spent (the last block is cut). The most pulled arm is returned.
 
-Fixed budget: the source's theorem is about the simple regret where the tail is as assumed, up to unknown constants;
-nothing is proved for other reservoirs (docs/field/budget.md, B).
+Fixed budget: the source's theorem is about the simple regret for the assumed tail, up to unknown constants; nothing is
+proved for other reservoirs (docs/field/budget.md, B).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from topalpha.validate import positive
 
 
 class SiRIMemory(NamedTuple):
-    """Scratch: the bounds, and their tree."""
+    """Scratch: the bounds and their tree."""
 
     ready: Integers
     bounds: Reals
@@ -45,15 +45,12 @@ class SiRIParameters(NamedTuple):
 
 
 class SiRI(Blocks, SiRIParameters):
-    """Simple regret with infinitely many arms; build it with :func:`design`.
-
-    Guarantee: a fixed budget; its theorem is the source's (docs/field/budget.md, B).
-    """
+    """Simple regret with infinitely many arms; build it with :func:`design`. Fixed budget (docs/field/budget.md, B)."""
 
     traits = Traits("siri", columns=1, width=1, blocks=True, covered=False)
 
     def scratch(self, arms: int) -> SiRIMemory:  # type: ignore[override]
-        """Fresh memory: nothing known yet."""
+        """Fresh memory."""
         return SiRIMemory([0], [0.0] * max(arms, 1), empty_tree(arms))
 
     def simple_regret_index(self, total: float, pulls: int) -> float:
@@ -70,7 +67,7 @@ class SiRI(Blocks, SiRIParameters):
             play(memory.tree, memory.bounds, history.pulls, arm)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """Pull every arm once; then double the pulls of the arm with the largest bound until the budget is spent."""
+        """Pull every arm once; then double the pulls of the arm of largest bound until the budget is spent."""
         left = self.budget - history.t - history.in_flight
         if history.arms < self.arms:
             batch[0] = history.arms
@@ -90,7 +87,7 @@ class SiRI(Blocks, SiRIParameters):
         return 1
 
     def recommend(self, history: History, memory: Any) -> int:
-        """The most pulled arm; of equals the one with the larger mean, then the one drawn first."""
+        """The most pulled arm; ties go to the larger mean, then to the lower index."""
         best = 0
         for arm in range(1, history.arms):
             more, most = history.pulls[arm], history.pulls[best]
@@ -102,7 +99,7 @@ class SiRI(Blocks, SiRIParameters):
 def number_of_arms(budget: int, tail: float, share: float) -> int:
     """ceil(A(n) n^(b/2)) with b = min(beta, 2); A(n) is A, A/ln(n)^2 or A/ln(n) for beta below, at and above 2.
 
-    It is at least 1 and at most the budget, and the logarithm counts as 1 where it is smaller.
+    It is at least 1 and at most the budget, and the logarithm is at least 1.
 
     Examples
     --------
@@ -119,18 +116,10 @@ def number_of_arms(budget: int, tail: float, share: float) -> int:
 def design(
     target: Target, *, budget: int | None = None, beta: float = 1.0, share: float = 0.3, scale: float = 1.0
 ) -> SiRI:
-    """SiRI within ``budget`` pulls; of the target, only delta enters the bounds.
+    """SiRI within ``budget`` pulls; the bounds use only delta of the target.
 
-    Parameters
-    ----------
-    budget
-        How many pulls may be spent.
-    beta
-        The tail: P(mean > supremum - x) is of order x^beta. 1 for a uniform reservoir.
-    share
-        A, which the source leaves open: a small constant.
-    scale
-        C, which bounds the rewards: 1 for rewards in [0, 1].
+    ``beta`` is the tail: P(mean > supremum - x) is of order x^beta, 1 for a uniform reservoir. ``share`` is A, a small
+    constant that the source leaves open. ``scale`` is C, which bounds the rewards: 1 for rewards in [0, 1].
 
     Examples
     --------

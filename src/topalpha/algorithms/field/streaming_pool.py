@@ -1,4 +1,4 @@
-"""LUCB on a pool of a few arms, of which those are discarded for good that can be: cc-lucb-streaming and p2-batched.
+"""LUCB on a small pool of arms that discards arms for good: cc-lucb-streaming and p2-batched.
 
 L* is the largest lower bound that any arm ever had, a* its arm. An arm whose running upper bound is at most L* + slack
 is discarded; fresh arms are drawn once the pool is small enough. Once n arms were drawn and all but a* are discarded,
@@ -18,13 +18,13 @@ from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Intege
 from topalpha.rules.sampling import has_room, leads_enough
 from topalpha.rules.tournament import beats
 
-# The state: whether L* is known, L*, a*, the leader, how many fresh arms are due, how many arms are in the pool, and
-# these, in no particular order. Arms are counted from 1.
+# The state: whether L* is known, L*, a*, the leader, the number of fresh arms due, the size of the pool, and the arms
+# of the pool, in no particular order. Arms are counted from 1.
 _KNOWN, _FLOOR, _HOLDER, _LEADER, _DUE, _COUNT, _SLOTS = 0, 1, 2, 3, 4, 5, 6
 
 
 class StreamingLUCBMemory(NamedTuple):
-    """Scratch: what the bounds look up."""
+    """Scratch: the tables of the bounds."""
 
     lookup: Any
 
@@ -32,9 +32,9 @@ class StreamingLUCBMemory(NamedTuple):
 class StreamingLUCBParameters(NamedTuple):
     """The target, its bounds, and the pool.
 
-    ``pool_size`` is the size of the pool, ``refill_at`` how many arms are left when fresh ones are drawn; arms are
-    discarded once they are within ``discard_slack`` of L*, which is forgotten at every refill if ``chained``.
-    ``draw_level`` is delta_A, ``upper_level`` delta_u; ``pool`` is the size of a finite list of candidates, or 0.
+    Fresh arms are drawn up to ``pool_size`` once ``refill_at`` arms are left. An arm is discarded once its upper bound
+    is within ``discard_slack`` of L*, which is reset at every refill if ``chained``. ``draw_level`` is delta_A,
+    ``upper_level`` delta_u; ``pool`` is the size of a finite list of candidates, or 0.
     """
 
     alpha: float
@@ -54,20 +54,17 @@ class StreamingLUCBParameters(NamedTuple):
 
 
 class StreamingLUCB(RunningBounds, StreamingLUCBParameters):
-    """LUCB on a pool of arms; build it with ``design`` of cc-lucb-streaming or of p2-batched.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/lucb.md, 2 and 3).
-    """
+    """LUCB on a pool of arms, for cc-lucb-streaming and p2-batched. Correct (docs/field/lucb.md, 2 and 3)."""
 
     @property
     def traits(self) -> Traits:
-        """Columns: the sum of rewards, the running bounds and what else those keep. State: the pool, L* and a*."""
+        """Columns: the sum of rewards, the running bounds and their further columns. State: the pool, L* and a*."""
         name = "p2-batched" if self.batched else "cc-lucb-streaming"
         columns, numbers = EXTRA + self.confidence.extra, _SLOTS + self.pool_size
         return Traits(name, columns=columns, numbers=numbers, width=2, independent=not self.chained)
 
     def scratch(self, arms: int) -> StreamingLUCBMemory:
-        """Fresh memory: the tables of the bounds."""
+        """The tables of the bounds."""
         return StreamingLUCBMemory(lookup=self.confidence.tables())
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
@@ -77,7 +74,7 @@ class StreamingLUCB(RunningBounds, StreamingLUCBParameters):
         self.confidence.fold(history, memory.lookup, arm, reward)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """Discard what can be discarded, draw arms where there is room, else pull leader and challenger."""
+        """Discard arms, draw arms if there is room, else pull leader and challenger."""
         leader = self.settle_pool(history, memory)
         fresh = self.refill_pool(history, batch)
         if fresh > 0:
@@ -95,9 +92,9 @@ class StreamingLUCB(RunningBounds, StreamingLUCBParameters):
         return count if count > 0 else WAIT
 
     def settle_pool(self, history: History, memory: Any) -> int:
-        """Discard arms until nothing more follows from what is known; the answer is the leader, -1 if none has rewards.
+        """Discard all arms that the bounds allow; return the leader, -1 if no arm has a reward.
 
-        The leader's lower bound is computed only where it discards an arm: one evaluation says whether it does.
+        The leader's lower bound is computed only if it discards an arm, which one evaluation decides.
         """
         state = history.state
         if state[_KNOWN] == 1.0:
@@ -116,14 +113,14 @@ class StreamingLUCB(RunningBounds, StreamingLUCBParameters):
         return leader
 
     def discard_arms(self, history: History) -> None:
-        """Drop every arm but a* from the pool whose running upper bound is at most L* + slack."""
+        """Discard every arm except a* whose running upper bound is at most L* + slack."""
         state = history.state
         place = 0
         while place < state[_COUNT]:
             slot = state[_SLOTS + place]
             arm = int(slot) - 1
             stays = slot == state[_HOLDER] or history.pulls[arm] == 0
-            # the very expression of useful_target: a rounding between the two would leave an arm that must go
+            # the same expression as in useful_target: a rounding difference would keep an arm that must go
             if stays or history.stats[UPPER][arm] - self.discard_slack > state[_FLOOR]:
                 place += 1
                 continue
@@ -135,7 +132,7 @@ class StreamingLUCB(RunningBounds, StreamingLUCBParameters):
                 state[_LEADER] = 0.0
 
     def leader_of_pool(self, history: History) -> int:
-        """The arm of the pool with the largest mean, of tied ones the one that led before; -1 if none has a reward."""
+        """The arm of the pool with the largest mean (ties go to the previous leader); -1 if none has a reward."""
         state = history.state
         best = -1
         best_mean = -math.inf
@@ -171,13 +168,13 @@ class StreamingLUCB(RunningBounds, StreamingLUCBParameters):
         return target
 
     def refill_pool(self, history: History, batch: Integers) -> int:
-        """Draw fresh arms once the pool is small enough, until it is full; the answer is how many now."""
+        """Draw fresh arms once the pool is small enough, until it is full; return how many now."""
         state = history.state
         count = int(state[_COUNT])
         if state[_DUE] == 0.0 and count <= self.refill_at and history.arms < self.arms:
             state[_DUE] = float(min(self.pool_size - count, self.arms - history.arms))
             if self.chained:
-                state[_KNOWN] = 0.0  # the arm that is left must prove itself anew
+                state[_KNOWN] = 0.0  # the bound of the remaining arm starts anew
         fresh = min(len(batch), int(state[_DUE]))
         for index in range(fresh):
             batch[index] = history.arms + index
@@ -187,7 +184,7 @@ class StreamingLUCB(RunningBounds, StreamingLUCBParameters):
         return fresh
 
     def strongest_but(self, history: History, leader: int) -> int:
-        """The arm of the pool other than the leader with the largest upper bound that may be pulled; -1 if none may."""
+        """The arm of the pool, except the leader, of largest upper bound that may be pulled; -1 if there is none."""
         state = history.state
         best = -1
         for place in range(int(state[_COUNT])):
@@ -211,32 +208,32 @@ class StreamingLUCB(RunningBounds, StreamingLUCBParameters):
         return [arm for arm in self.in_slots(history) if arm < history.arms and history.pulls[arm] > 0]
 
     def recommend(self, history: History, memory: Any) -> int:
-        """a*; before there is one, the pool's arm of the largest mean."""
+        """a*; if there is none yet, the pool's arm of largest mean."""
         if history.state[_HOLDER] > 0.0:
             return int(history.state[_HOLDER]) - 1
         totals, pulls = history.stats[SUM], history.pulls
         return min(self.in_pool(history), key=lambda arm: (-totals[arm] / pulls[arm], pulls[arm], arm), default=0)
 
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The arm's running lower bound; of a discarded arm nothing is remembered."""
+        """The arm's running lower bound; nothing is known about a discarded arm."""
         return super().lower_bound(history, memory, arm) if arm in self.in_pool(history) else self.family.lowest
 
     def upper_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The arm's running upper bound; of a discarded arm it is known to be at most L* + slack."""
+        """The arm's running upper bound; for a discarded arm, L* + slack."""
         if arm in self.in_pool(history):
             return history.stats[UPPER][arm]
         discarded = not self.chained and arm < history.arms and arm not in self.in_slots(history)
         return history.state[_FLOOR] + self.discard_slack if discarded else self.family.highest
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """What is proved about an arm of the pool now (docs/proofs.md, D.4): the discarded ones are below L* + slack.
+        """The claims proved about an arm of the pool (docs/proofs.md, D.4): discarded arms are below L* + slack.
 
-        Nothing, where L* is forgotten now and then.
+        There are none if L* is reset at refills.
         """
         pool = self.in_pool(history)
         if self.chained or arm not in pool:
             return []
-        slots = self.in_slots(history)  # some may have no reward yet, or not even be asked for
+        slots = self.in_slots(history)  # some may have no reward yet, or no pull
         gone = max(history.arms, max(slots) + 1) - len(slots)
         others = [history.stats[UPPER][other] for other in pool if other != arm]
         others += [history.state[_FLOOR] + self.discard_slack] * gone

@@ -1,12 +1,12 @@
 """track-and-stop: Garivier and Kaufmann (COLT 2016) for epsilon > 0, with one answer to stick to.
 
 Fix an answer i. The evidence that i is good enough grows fastest when arms are pulled in the proportions w that
-maximise min_j W_ij(w); those of the means seen so far are tracked (D-tracking, with forced exploration). With
-epsilon > 0 several answers may be right, and proportions that change sides settle nothing; so the answer is the arm of
-smallest index among those whose mean is within ``stick`` * epsilon of the largest, after Degenne and Koolen
-(NeurIPS 2019). Proportions are those of Gaussian rewards with each arm's own variance, for which they come from one
-equation in one unknown. That is a matter of sampling only: the stop is exact, and makes the run
-(alpha, epsilon, delta)-correct for every reservoir (docs/field/finite_solvers.md, 2).
+maximise min_j W_ij(w); the proportions at the empirical means are tracked (D-tracking, with forced exploration). With
+epsilon > 0 several answers may be right, and proportions that alternate between them settle nothing. So the answer is
+the arm of smallest index among those within ``stick`` * epsilon of the largest mean, after Degenne and Koolen (NeurIPS
+2019). The proportions are those of Gaussian rewards with each arm's own variance, which solve one equation in one
+unknown. They affect the sampling only: the stopping rule is exact, and makes the run (alpha, epsilon, delta)-correct
+for every reservoir (docs/field/finite_solvers.md, 2).
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from topalpha.rules.protocol import SUM, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import real, require
 
-# Variances are kept above this, so that no product of them underflows.
+# The least variance, so that no product of variances underflows.
 _LEAST = 1e-100
 
 
 class Tracking(NamedTuple):
-    """The arm furthest behind its proportion; ``stick`` says how far below the best mean an answer may be."""
+    """The arm furthest behind its proportion; an answer is within ``stick`` epsilons of the largest mean."""
 
     stick: float
 
     @property
     def traits(self) -> Traits:
-        """The sum of rewards; the answer."""
+        """Column: the sum of rewards. State: the answer."""
         return Traits("track-and-stop", numbers=1)
 
     def answer_now(self, target: Any, history: History, memory: Any) -> int:
-        """The arm of smallest index whose mean is within stick * epsilon of the largest; the state remembers it."""
+        """The arm of smallest index within stick * epsilon of the largest mean; stored in the state."""
         bar = memory.means[memory.leaders[1]] - self.stick * target.epsilon
         answer = 0
         while memory.means[answer] < bar:
@@ -48,9 +48,9 @@ class Tracking(NamedTuple):
 
         With variances v and D_j = p_i - p_j + epsilon, Gaussian costs are W_ij(w) = D_j^2 / (2 (v_i/w_i + v_j/w_j));
         v_i and v_j are taken two thirds of the way to p_i - epsilon/2 and to p_i + epsilon/2: most of a cost arises
-        near the far end, and that is about where the two meet. At the optimum all costs are equal,
-        w_j = v_j / (D_j^2 s - v_i) for some s, and sum_j v_i w_j^2 / v_j = 1. The sum F falls in s and 1 / sqrt(F) is
-        concave: Newton's iteration from a point where F >= 1 rises to the root.
+        near the far end, which is about where the two meet. At the optimum all costs are equal,
+        w_j = v_j / (D_j^2 s - v_i) for some s, and sum_j v_i w_j^2 / v_j = 1. The sum F decreases in s and 1 / sqrt(F)
+        is concave: Newton's iteration from a point where F >= 1 increases to the root.
         """
         pulls = history.pulls[answer]
         lowered = max(memory.means[answer] - target.epsilon / 3.0, target.family.lowest)
@@ -63,7 +63,7 @@ class Tracking(NamedTuple):
                 raised = (memory.means[arm] + 2.0 * memory.means[answer]) / 3.0
                 if raised + target.epsilon / 3.0 < target.family.highest:
                     raised += target.epsilon / 3.0
-                # Not so far below the answer's that adding it to that one would be lost in rounding.
+                # Not so small that rounding would lose it in the sum with the answer's.
                 least = max(_LEAST, 1e-20 * own)
                 variance = max(target.family.spread(raised * history.pulls[arm], history.pulls[arm]), least)
                 memory.draws[arm] = variance
@@ -89,7 +89,7 @@ class Tracking(NamedTuple):
         memory.draws[answer] = 1.0
 
     def tracked(self, history: History, memory: Any) -> int:
-        """The arm furthest behind its proportion; the least pulled one first if it has fewer than sqrt(t) - n/2 pulls.
+        """The arm furthest behind its proportion; the least pulled arm first if it has fewer than sqrt(t) - n/2 pulls.
 
         Pulls in flight count.
         """
@@ -115,7 +115,7 @@ class Tracking(NamedTuple):
         return least if fewest < math.sqrt(time) - 0.5 * history.arms else behind
 
     def next_pulls(self, target: Any, history: History, memory: Any, rng: Any, answer: int, batch: Integers) -> int:
-        """The arm to track."""
+        """The tracked arm."""
         self.proportions(target, history, memory, answer)
         batch[0] = self.tracked(history, memory)
         return 1
@@ -128,9 +128,9 @@ class Tracking(NamedTuple):
     family=checked,
 )
 def design(target: Target, *, stick: float = 0.1, pool: int = 0) -> PairStop:
-    """Track-and-Stop on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on a whole list of ``pool`` candidates.
+    """Track-and-Stop on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on all of a finite list of ``pool`` candidates.
 
-    ``stick`` says how far below the largest mean an answer may be, in epsilons.
+    An answer is at most ``stick`` epsilons below the largest mean.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""ttts: top two Thompson sampling, Russo (COLT 2016), with a stop that is proved.
+"""ttts: top-two Thompson sampling, Russo (COLT 2016), with a proved stopping rule.
 
 A sample from the posterior of all means has a best arm, the leader of the round. With probability beta it is pulled;
-otherwise samples are drawn until another arm is best, and that one is pulled. Posteriors are Beta(1 + S, 1 + N - S);
-rewards inside (0, 1) count as parts of a success, which changes the sampling rule only. The stop, on generalised
-likelihood ratios, makes the run (alpha, epsilon, delta)-correct for every reservoir
+otherwise samples are drawn until another arm is best, and that arm is pulled. Posteriors are Beta(1 + S, 1 + N - S);
+rewards inside (0, 1) count as fractions of a success, which changes the sampling rule only. The stopping rule, on
+generalised likelihood ratios, makes the run (alpha, epsilon, delta)-correct for every reservoir
 (docs/field/finite_solvers.md, 2).
 """
 
@@ -20,14 +20,14 @@ from topalpha.validate import fraction, whole
 
 
 class ThompsonParameters(NamedTuple):
-    """``leader_share`` is beta; ``resamples`` says how many samples are tried for a challenger."""
+    """``leader_share`` is beta; ``resamples`` is the largest number of samples for a challenger."""
 
     leader_share: float
     resamples: int
 
 
 class Thompson(LeadingAnswer, ThompsonParameters):
-    """A top arm of a posterior sample."""
+    """A best arm of a posterior sample."""
 
     traits = Traits("ttts", numbers=1)
 
@@ -44,7 +44,7 @@ class Thompson(LeadingAnswer, ThompsonParameters):
         return best
 
     def next_pulls(self, target: Any, history: History, memory: Any, rng: Any, answer: int, batch: Integers) -> int:
-        """The best arm of a sample or, with probability 1 - beta, another one."""
+        """The best arm of a sample or, with probability 1 - beta, another arm."""
         first = self.posterior_best(history, rng)
         batch[0] = first
         if rng.random() >= self.leader_share:
@@ -66,17 +66,11 @@ class Thompson(LeadingAnswer, ThompsonParameters):
     family=unit_rewards,
 )
 def design(target: Target, *, beta: float = 0.5, resamples: int = 2, pool: int = 0) -> PairStop:
-    """TTTS on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on the whole of a finite list of ``pool`` candidates.
+    """TTTS on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on all of a finite list of ``pool`` candidates.
 
-    Parameters
-    ----------
-    beta
-        How often the leader of a sample is pulled.
-    resamples
-        How many samples are tried for a challenger before the rival of least transportation cost is taken; the source
-        tries for ever, which takes long once one arm is clearly best.
-    pool
-        The size of a finite list of candidates that arms are drawn from without replacement; 0 for an endless pool.
+    The leader of a sample is pulled with probability ``beta``. After ``resamples`` samples without a challenger the
+    rival of least transportation cost is taken; the source tries for ever, which takes long once one arm is clearly
+    best.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """ugape: UGapEc of Gabillon, Ghavamzadeh and Lazaric (NIPS 2012), with the bounds of lucb++.
 
-Each arm k has a gap index B_k = max_{i != k} U_i - L_k, an upper bound on its regret. The candidate J has the least,
-the rival u is the other arm of largest U; the one of the two with the wider interval is pulled. B_J <= epsilon is the
-certificate of lucb++, so the same levels and the same proof serve: (alpha, epsilon, delta)-correct for every
-reservoir and any sampling rule, even with dependent rewards across arms (docs/proofs.md, B; docs/field/
-finite_solvers.md, 1).
+Each arm k has a gap index B_k = max_{i != k} U_i - L_k, an upper bound on its regret. The candidate J has the least
+index, the rival u is the other arm of largest U; the arm of the wider interval is pulled. B_J <= epsilon is the
+stopping rule of lucb++, so the same levels and the same proof apply: (alpha, epsilon, delta)-correct for every
+reservoir and any sampling rule, even with dependent rewards across arms (docs/proofs.md, B;
+docs/field/finite_solvers.md, 1).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import next_challenger, recall_leader
 from topalpha.rules.tournament import beats, empty_tree, play, rebuild, runner_up
 
-# The one number of the state: the candidate J, from 1.
+# The only entry of the state: the candidate J, counted from 1.
 _CANDIDATE = 0
 
 
 class UGapEMemory(NamedTuple):
-    """Scratch: bounds, and their trees."""
+    """Scratch: bounds and their trees."""
 
     ready: Integers
     uppers: Reals
@@ -36,15 +36,12 @@ class UGapEMemory(NamedTuple):
 
 
 class UGapE(Rounds, MixtureBounds, TargetClaims, lucb_pp.LUCBPlusPlusParameters):
-    """UGapEc; build it with :func:`design`.
-
-    Guarantee: (alpha, epsilon, delta)-correct for every reservoir (docs/field/finite_solvers.md, 1).
-    """
+    """UGapEc; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/field/finite_solvers.md, 1)."""
 
     traits = Traits("ugape", numbers=1, independent=False)
 
     def scratch(self, arms: int) -> UGapEMemory:
-        """Fresh memory: nothing known yet."""
+        """Fresh memory."""
         return UGapEMemory([0], [0.0] * arms, [0.0] * arms, empty_tree(arms), empty_tree(arms))
 
     def prepare(self, history: History, memory: Any) -> None:
@@ -55,7 +52,7 @@ class UGapE(Rounds, MixtureBounds, TargetClaims, lucb_pp.LUCBPlusPlusParameters)
         rebuild(memory.safest, memory.lowers, history.pulls, history.arms)
 
     def set_bounds(self, history: History, memory: Any, arm: int) -> None:
-        """U_a at level delta/4 and L_a at level delta/(4n), from the arm's rewards."""
+        """U_a at level delta/4 and L_a at level delta/(4n)."""
         total = history.stats[SUM][arm]
         pulls = history.pulls[arm]
         redundancy = self.family.redundancy(total, pulls)
@@ -63,7 +60,7 @@ class UGapE(Rounds, MixtureBounds, TargetClaims, lucb_pp.LUCBPlusPlusParameters)
         memory.lowers[arm] = self.family.lower(total / pulls, (self.lower_threshold + redundancy) / pulls)
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum, and what follows from them."""
+        """Update N_a, the sum, and the memory."""
         history.pulls[arm] += 1
         history.stats[SUM][arm] += reward
         if memory.ready[0] == 1:
@@ -72,9 +69,9 @@ class UGapE(Rounds, MixtureBounds, TargetClaims, lucb_pp.LUCBPlusPlusParameters)
             play(memory.safest, memory.lowers, history.pulls, arm)
 
     def candidate(self, history: History, memory: Any) -> int:
-        """J = argmin B_k: the arm of largest U, or else that of largest L; ties to fewer pulls, then the lower index.
+        """J = argmin B_k, the arm of largest U or that of largest L; ties go to fewer pulls, then to the lower index.
 
-        B_k is max U - L_k for every arm but the one of largest U, so no other arm than those two can have the least.
+        B_k is max U - L_k for every arm except the one of largest U, so no other arm can have the least index.
         """
         top = memory.tops[1]
         second = runner_up(memory.tops, memory.uppers, history.pulls, top)
@@ -84,7 +81,7 @@ class UGapE(Rounds, MixtureBounds, TargetClaims, lucb_pp.LUCBPlusPlusParameters)
         return top if beats(-gap, history.pulls[top], top, -other, history.pulls[safe], safe) else safe
 
     def wider(self, history: History, memory: Any, one: int, other: int) -> int:
-        """The arm of wider interval; pulls in flight are taken to narrow theirs as one more reward will on average."""
+        """The arm of wider interval; a pull in flight narrows the interval as one more reward does on average."""
         width = memory.uppers[one] - memory.lowers[one]
         other_width = memory.uppers[other] - memory.lowers[other]
         if history.in_flight > 0:
@@ -114,7 +111,7 @@ class UGapE(Rounds, MixtureBounds, TargetClaims, lucb_pp.LUCBPlusPlusParameters)
         return 1
 
     def recommend(self, history: History, memory: Any) -> int:
-        """The candidate of the last round; before the first round the empirical best arm."""
+        """The candidate of the last round; before the first round, the empirical best arm."""
         return recall_leader(history, _CANDIDATE)
 
 
@@ -125,7 +122,7 @@ class UGapE(Rounds, MixtureBounds, TargetClaims, lucb_pp.LUCBPlusPlusParameters)
     family=checked,
 )
 def design(target: Target, *, pool: int = 0) -> UGapE:
-    """UGapEc on the arms and at the levels of lucb++; on the whole of a finite list of ``pool`` candidates.
+    """UGapEc on the arms and at the levels of lucb++, or on all of a finite list of ``pool`` candidates.
 
     Examples
     --------
