@@ -135,7 +135,7 @@ def test_what_json_cannot_hold_is_said_and_ends_no_stream():
 def test_a_stream_outlives_its_file(path):
     with serving(path) as client, stream(client, "first") as events:
         assert events.next("searches")["missing"] is True
-        assert events.next("missing") == "There is no file 'searches.db' yet; it is shown as soon as it is there."
+        assert events.next("missing") == "There is no file 'searches.db' yet; it is shown as soon as it exists."
         with searching(path, name="second") as record:
             assert events.next("missing") == "There is no search 'first' in 'searches.db'."
             assert record.name == "second"

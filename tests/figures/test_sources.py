@@ -14,7 +14,7 @@ def test_a_file_that_is_being_written_a_choice_and_a_single_reward(tmp_path):
     path = tmp_path / "running.db"
     with Session.start(Task(0.2, 0.2, 0.1, algorithm="cc-lucb"), storage=path, name="$x_1 <script>") as session:
         for function in (pulls, intervals, race):
-            with pytest.raises(ValueError, match=r"^source must hold a reward at least, got 0$"):
+            with pytest.raises(ValueError, match=r"^source must hold at least one reward, got 0$"):
                 function(path, axes=new_axes())
         for one in session.ask_many(9):
             session.keep(one.arm, one.arm)

@@ -141,7 +141,7 @@ def test_failures_that_a_resumed_search_tried_again_are_stated(tmp_path):
         search(draw, fragile, **TARGET, storage=path)
     assert failure.value.result is not None
     assert failure.value.result.certificate.reason == "failed"
-    assert "What is proved all the same" in failure.value.__notes__[0]
+    assert "Proved so far" in failure.value.__notes__[0]
     broken[0] = False
     found = resume(path, draw, fragile, progress="none")
     assert found.certificate.failures == {"retry": 1}

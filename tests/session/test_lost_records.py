@@ -263,7 +263,7 @@ def test_where_nothing_can_be_written_at_all_it_says_so_and_what_is_proved(tmp_p
     with pytest.raises(RecordLost, match="could not be saved elsewhere: no folder could be written") as caught:
         search(draw, Losing(path, lambda path: shutil.rmtree(folder)), **TARGET, storage=path)
     assert caught.value.saved is None
-    assert any("What is proved all the same" in note for note in caught.value.__notes__)
+    assert any("Proved so far" in note for note in caught.value.__notes__)
 
 
 def test_a_name_that_is_taken_is_left_alone(path):

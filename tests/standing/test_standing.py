@@ -165,7 +165,7 @@ def test_a_running_file_stands_where_its_search_does(tmp_path):
     assert (now.status, now.total, now.drawn, now.in_flight) == ("running", 6, 8, 2)
     assert now.pending.tolist() == [0] * 6 + [1] * 2
     assert [row.mean for row in now.rows[-3:]] == [5 / 8, None, None]
-    with pytest.raises(ValueError, match=r"^source must hold a reward at least, got 0$"):
+    with pytest.raises(ValueError, match=r"^source must hold at least one reward, got 0$"):
         timeline(Search(design("cc-lucb", 0.3, 0.3, 0.2)))
 
 
@@ -200,7 +200,7 @@ def test_what_a_result_says_is_what_it_said_before():
     assert repr(result) == repr(bare)
     assert json.dumps(result.to_dict()) == json.dumps(bare.to_dict())
     assert "trail" not in result.to_dict()
-    with pytest.raises(ValueError, match=r"^source must be a Result that a search returned, got Result"):
+    with pytest.raises(ValueError, match=r"^source must be a Result of a search, got Result"):
         standing(bare)
     back = pickle.loads(pickle.dumps(result))
     assert back == result
@@ -217,5 +217,5 @@ def test_other_sources_are_refused_in_one_sentence(source):
 def test_a_standing_is_no_timeline():
     with pytest.raises(ValueError, match="a standing is a single moment"):
         timeline(standing(partial()))
-    with pytest.raises(ValueError, match=r"^arm must be one that the standing tells about, got 99$"):
+    with pytest.raises(ValueError, match=r"^arm must have a row in the standing, got 99$"):
         standing(partial()).row(99)

@@ -1,7 +1,7 @@
-"""How a search stands: the one answer that the progress line, files, pages, pictures and certificates give.
+"""How a search stands: one answer for the progress line, files, pages, pictures and certificates.
 
-It is computed here and nowhere else. A snapshot keeps it, in figures of the arms and of the whole search;
-:func:`contest_of` reads from these who contests whom.
+It is computed only here. A snapshot stores it, as figures of the arms and of the whole search; :func:`contest_of` reads
+the contest from these.
 """
 
 from __future__ import annotations
@@ -30,51 +30,50 @@ Numbers = NDArray[np.float64]
 class Standing:
     """A search at one moment, in the caller's units.
 
-    ``arm``, ``pulls``, ``mean``, ``lower``, ``upper`` and ``pending`` are columns, one entry for each arm that is told
-    about: its number, its rewards, their mean (NaN without any), its bounds and its pulls in flight. Bounds are those
-    that the algorithm compares, each at a level of its own, and may be infinite.
+    ``arm``, ``pulls``, ``mean``, ``lower``, ``upper`` and ``pending`` are columns with one entry per arm: its number,
+    its number of rewards, their mean (NaN without any), its bounds and its pulls in flight. The bounds are those
+    compared by the algorithm, each at its own confidence level, and may be infinite.
 
     Attributes
     ----------
     name
-        Of the search in its file; None where there is none.
+        The name of the search in its file; None without a file.
     status
         ``running``, ``stopped``, or why it ended early.
     algorithm, family
-        Names of both; the family as the caller gave it.
+        Their names; the family as the caller gave it.
     alpha, epsilon, delta, minimise
         The target, and whether small rewards are good.
     bounded
         Whether the algorithm has bounds at any time; without, ``lower`` and ``upper`` are the range of all means.
     total, in_flight, drawn, wanted
-        Rewards that count, pulls asked for and not among them, arms drawn, and arms that must be.
+        Rewards that count, other pulls asked for, arms drawn, and arms to draw.
     leader
-        The arm that the search returns: the algorithm's choice now, or the certificate's once the search has ended.
-        None before the first reward.
+        The returned arm: the algorithm's choice now, or the certificate's at the end. None before the first reward.
     selection
-        All arms that it returns: the leader, or several where several are looked for.
+        All returned arms: the leader, or several if several are looked for.
     line
         The level that every other arm's bound must fall under: the leader's lower bound plus epsilon, and of several
         leaders the lowest one. For costs, the level that it must rise above: the leader's upper bound minus epsilon.
         None without bounds or leader.
     reach
-        The best that the mean of any arm outside the selection may be, by its bound; the best mean that there can be
-        while arms are still to be drawn.
+        The best possible mean of any arm outside the selection, by its bound; the highest of all means while arms are
+        still to be drawn.
     above
         Arms outside the selection whose bound is beyond the line.
     challengers
         The same while the search has not stopped, and then none: a stopping rule that joins the evidence of many arms
         may be met before the last bound falls.
     claims, about
-        Pairs of alpha and epsilon that are proved, all at once, and about which arm: the one with the largest lower
-        bound while the search runs, which need not lead.
+        Proved pairs of alpha and epsilon, all true at once, and the arm they are about: while the search runs the one
+        with the largest lower bound, which need not lead.
     others_at_best
         As ``reach``, of all arms that the claims are not about.
     gap, left
-        By how much the epsilon that is proved exceeds the one wanted, and about how many more pulls it will take, if
-        the means are what they look like; None where that is not known.
+        The proved epsilon minus the target's, and the estimated number of further pulls, if the true means equal the
+        empirical ones; None if unknown.
     certificate
-        What the search ended with; None before, or where none was made.
+        The certificate at the end; None before, or if none was made.
 
     Examples
     --------
@@ -116,7 +115,7 @@ class Standing:
     about: int | None = None
     certificate: Certificate | None = field(default=None, repr=False)
     selection: tuple[int, ...] = ()
-    # Those that were pickled before these were known have none.
+    # Standings pickled by earlier versions have none of these.
     reach: float = field(default=math.nan, repr=False)
     gap: float | None = field(default=None, repr=False)
     left: int | None = field(default=None, repr=False)
@@ -142,7 +141,7 @@ class Standing:
         """The figures of one arm."""
         place = int(np.searchsorted(self.arm, arm))
         known = place < len(self.arm) and self.arm[place] == arm
-        require(bool(known), "arm", "be one that the standing tells about", arm)
+        require(bool(known), "arm", "have a row in the standing", arm)
         mean = float(self.mean[place])
         ends = (float(self.lower[place]), float(self.upper[place]), int(self.pending[place]))
         return Row(arm, int(self.pulls[place]), None if math.isnan(mean) else mean, *ends)
@@ -163,13 +162,13 @@ def stand(
     Parameters
     ----------
     search
-        Which.
+        The search.
     name, status, family, certificate
-        What a file or a result knows beside the pulls: a search that has ended returns the certificate's arms.
+        Facts of a file or a result beside the pulls: a search that has ended returns the certificate's arms.
     kept
-        Which arms to tell about, beside the leader; all unless given. Counts are of all arms all the same.
+        The arms to include, beside the leader; by default all. Counts always cover all arms.
     proved
-        Whether to find out what is proved, which may take a while.
+        Whether to compute the claims, which may take a while.
 
     Examples
     --------
@@ -238,7 +237,7 @@ def stand(
 def _named(
     search: Search, lowers: Numbers, certificate: Certificate | None
 ) -> tuple[int | None, tuple[int, ...], int | None]:
-    """The arm that the search returns, all arms that it returns, and the arm that its claims are about."""
+    """The returned arm, all returned arms, and the arm of the claims."""
     best, selection = search.best, tuple(search.selection)
     if certificate is None:
         return best, selection, best if search.stopped else _strongest(best, lowers)
@@ -248,7 +247,7 @@ def _named(
 
 
 def _proved(search: Search, about: int | None, uppers: Numbers) -> tuple[tuple[Claim, ...], float | None, int | None]:
-    """What is proved about an arm, and how far that is from what is wanted: in epsilon, and in pulls."""
+    """The claims about an arm, and their distance from the target, in epsilon and in pulls."""
     gap, left = (0.0, 0) if search.stopped else (None, None)
     if about is None:
         return (), gap, left
@@ -256,7 +255,7 @@ def _proved(search: Search, about: int | None, uppers: Numbers) -> tuple[tuple[C
     pulls = np.array(history.pulls[: history.arms])
     if search.stopped or np.count_nonzero(pulls) != algorithm.arms:
         return tuple(proved_claims(search, about)), gap, left
-    # Finding the claims takes longest: it is done once.
+    # Computing the claims takes longest: do it once.
     found = search.claims(about)
     reached = found[0].epsilon / factor if found and found[0].alpha == algorithm.alpha else math.inf
     close = uppers > history.stats[SUM][about] / pulls[about] + 0.5 * algorithm.epsilon
@@ -267,7 +266,7 @@ def _proved(search: Search, about: int | None, uppers: Numbers) -> tuple[tuple[C
 
 
 class Contest(NamedTuple):
-    """Line, arms above it and reach, as in :class:`Standing`; None without anyone chosen, or without others.
+    """Line, arms above it and reach, as in :class:`Standing`; None without chosen arms, or without others.
 
     Examples
     --------
@@ -283,7 +282,7 @@ class Contest(NamedTuple):
 def contest(
     arm: NDArray[np.int64], lower: Numbers, upper: Numbers, selection: Sequence[int], epsilon: float, minimise: bool
 ) -> Contest:
-    """Who contests the arms of this selection, by the bounds of all arms.
+    """The contest for this selection, by the bounds of all arms.
 
     Examples
     --------
@@ -300,9 +299,9 @@ def contest(
 
 
 def contest_of(recording: Recording) -> tuple[list[int], Contest]:
-    """Whom a recorded search returns, and who contests these arms, by the figures that its last snapshot keeps.
+    """The arms that a recorded search returns, and their contest, from the figures of its last snapshot.
 
-    Nothing is computed again but this: quick, and good for files of all versions.
+    Nothing else is computed: it is quick, and works for files of all versions.
 
     Examples
     --------
@@ -314,9 +313,9 @@ def contest_of(recording: Recording) -> tuple[list[int], Contest]:
     """
     task, progress, rows = recording.config.get("task") or {}, recording.progress or {}, recording.snapshot
     arms = [row.arm for row in rows]
-    # Once it has ended, a search returns what its certificate names.
+    # At its end a search returns the arms of its certificate.
     selection = _stated(recording.certificate, "arm", arms) or _stated(progress, "leader", arms)
-    # Files of older versions do not say whether there are bounds, and most algorithms have some.
+    # Files of older versions do not say whether there are bounds; most algorithms have some.
     bounded = progress.get("bounded") is not False and "epsilon" in task
     lower, upper = np.array([row.lower for row in rows]), np.array([row.upper for row in rows])
     epsilon, minimise = float(task.get("epsilon", 0.0)), bool(task.get("minimise"))
@@ -324,7 +323,7 @@ def contest_of(recording: Recording) -> tuple[list[int], Contest]:
 
 
 def _stated(said: Any, one: str, arms: list[int]) -> list[int]:
-    """The selection that a file states, or the one arm; nothing where it is not of these arms."""
+    """The selection in a file, or the one arm; empty unless these arms include it."""
     found = (said.get("selection") or [said.get(one)]) if isinstance(said, dict) else []
     return found if isinstance(found, list) and all(arm in arms for arm in found) else []
 
@@ -332,7 +331,7 @@ def _stated(said: Any, one: str, arms: list[int]) -> list[int]:
 def _best_outside(
     arm: NDArray[np.int64], lower: Numbers, upper: Numbers, chosen: Sequence[int], minimise: bool
 ) -> float | None:
-    """The best bound of any arm but these; None if there is no other."""
+    """The best bound of any other arm; None if there is no other."""
     others = ~np.isin(arm, chosen)
     if not others.any():
         return None
@@ -340,7 +339,7 @@ def _best_outside(
 
 
 def figures_of(search: Search, arm: int) -> Row:
-    """What is known about an arm now, in the caller's units.
+    """The figures of an arm now, in the caller's units.
 
     Examples
     --------
@@ -359,7 +358,7 @@ def figures_of(search: Search, arm: int) -> Row:
 
 
 def strongest(search: Search) -> int:
-    """The arm with the largest lower bound, about which most is proved; of equals, the recommended one.
+    """The arm with the largest lower bound, about which most is proved; of ties, the recommended one.
 
     Examples
     --------
@@ -373,15 +372,15 @@ def strongest(search: Search) -> int:
 
 
 def _strongest(best: int, lowers: Numbers) -> int:
-    # Arms without a reward have the lowest bound that there is, and so are never better.
+    # Arms without a reward have the lowest possible bound, and so are never better.
     largest = int(lowers.argmax())
     return largest if lowers[largest] > lowers[best] else best
 
 
 def proved_claims(search: Search, arm: int, claims: list[Claim] | None = None) -> list[Claim]:
-    """What is proved about the arm and says something: an epsilon as wide as the range of means says nothing.
+    """The informative claims about the arm: an epsilon as wide as the range of means says nothing.
 
-    ``claims`` are what :meth:`Search.claims` says of the arm, if that was asked for before.
+    ``claims`` is the result of :meth:`Search.claims`, if it is already known.
 
     Examples
     --------
@@ -404,10 +403,10 @@ def proved_claims(search: Search, arm: int, claims: list[Claim] | None = None) -
 
 
 def remaining(pulls: Sequence[int], ratio: float, most: float = math.inf) -> int | None:
-    """About how many pulls are left, when these pulls of the arms in question prove ``ratio`` times epsilon.
+    """The estimated number of pulls left, if the current pulls of these arms prove ``ratio`` times epsilon.
 
-    What is proved narrows with the square root of the pulls N of each; on a finite test set, of which an arm sees
-    ``most`` items at the most, with that of 1/N - 1/most.
+    The proved epsilon shrinks with the square root of the pulls N of each; on a finite test set of ``most`` items, with
+    that of 1/N - 1/most.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The certificate: what was proved, about which law, under which assumptions, from which data."""
+"""The certificate: the claims, their law, their assumptions and their data."""
 
 from __future__ import annotations
 
@@ -20,41 +20,39 @@ from topalpha.validate import choice, require
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a search has proved.
+    """The proof of a search: its claims, their law, the assumptions and the data.
 
     Attributes
     ----------
     statement
-        All of it in words.
+        The certificate in words.
     arm, candidate
         The recommended arm and its candidate, as JSON or as text.
     selection
-        All arms that the claims are about, each for itself: the recommended one, or several where several were looked
-        for.
+        All arms that the claims are about, each separately: the recommended one, or several if several were looked for.
     alpha, epsilon, delta
         The target.
     claims
-        What is proved: pairs of alpha and epsilon, all true at once with probability at least 1 - delta. The first is
-        the one asked for if the stopping rule was met. Empty if nothing is proved.
+        Proved pairs of alpha and epsilon, all true at once with probability at least 1 - delta. The first is the target
+        if the stopping rule was met. Empty if nothing is proved.
     law, minimise
-        Which law the claims are about, and whether its top are small rewards.
+        The law that the claims are about, and whether its top are small rewards.
     assumptions
-        Without these nothing is proved.
+        Conditions without which nothing is proved.
     algorithm, options, bounds, levels, proof
-        What stopped the search: the algorithm, the kind of its bounds, all numbers of its design, and where its proof
-        stands.
+        The stopping rule: the algorithm, the kind of its bounds, all numbers of its design, and the place of its proof.
     arms, pulls
-        Candidates drawn and rewards that count.
+        Candidates drawn, and rewards that count.
     mean, at_worst, others_at_best
-        The arm's empirical mean, the worst its mean may be, and the best that the mean of any arm outside the selection
+        The arm's empirical mean, the worst that its true mean may be, and the best that any arm outside the selection
         may be.
     reason
         Why the search ended.
     failures
-        How often a failed pull was tried again or counted as the worst reward, and how often one that never came back
-        was evaluated again or counted as lost.
+        How many failed pulls were tried again or counted as the worst reward, and how many that never came back were
+        evaluated again or counted as lost.
     seed, version, digest
-        Where randomness came from, which version of the package, and a fingerprint of all that was recorded.
+        The seed, the version of the package, and a fingerprint of the whole record.
 
     Examples
     --------
@@ -103,7 +101,7 @@ class Certificate:
         return self.reason == "stopped" and bool(self.claims)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """A dictionary for JSON."""
         values = asdict(self)
         values["claims"] = [claim._asdict() for claim in self.claims]
         values["assumptions"] = list(self.assumptions)
@@ -116,7 +114,7 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Certificate:
-        """The certificate that :meth:`to_dict` gave."""
+        """The certificate from the result of :meth:`to_dict`."""
         known = set(cls.__dataclass_fields__)
         require(set(values) == known, "certificate", f"have exactly the entries {', '.join(sorted(known))}", values)
         claims = tuple(_claim(claim) for claim in values["claims"])
@@ -144,8 +142,7 @@ def certify(
 ) -> Certificate:
     """The certificate of a search as it stands; ``actions`` are the actions taken about failed pulls, by order.
 
-    ``quote`` makes of a candidate what the certificate says about it; ``now`` is how the search stands, where that is
-    known already.
+    ``quote`` turns a candidate into its quotation; ``now`` is the standing, if it is already known.
     """
     choice("reason", reason, REASONS)
     stopped = "not be 'stopped' before the stopping rule is met, nor anything else after it"
@@ -156,9 +153,9 @@ def certify(
     row, selection = now.row(arm), now.selection if search.stopped else (arm,)
     assert row.mean is not None
     at_worst = row.upper if now.minimise else row.lower
-    # Of arms without a reward nothing is known, and so nothing of the best of all.
+    # Nothing is known about arms without a reward, and so nothing about the best of all.
     known = len(selection) < now.drawn >= now.wanted and np.count_nonzero(now.pulls) == now.drawn
-    # A failure that ended the search is one that was tried again if the search went on and its pull has a reward now.
+    # A failure that ended the search was tried again if the search went on and its pull has a reward now.
     failures = Counter(
         "retry" if action == "raise" else action
         for order, action in actions

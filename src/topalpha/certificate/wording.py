@@ -1,4 +1,4 @@
-"""The words of a certificate: what is assumed, what the bounds are, and the statement itself."""
+"""The wording of a certificate: assumptions, bounds, and the statement."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from topalpha.theory.pool import top_size
 if TYPE_CHECKING:
     from topalpha.certificate.document import Certificate
 
-#: How many levels of lists and mappings a certificate quotes of a candidate; what lies deeper is text.
+#: How many levels of lists and mappings of a candidate are quoted; deeper ones become text.
 DEEPEST = 100
 
-#: Why a search ended, in words; any other reason speaks for itself.
+#: Why a search ended, in words; other reasons are used as they are.
 REASONS = {
     "stopped": "the stopping rule was met",
     "pulls": "the budget of pulls was spent",
@@ -41,12 +41,12 @@ REASONS = {
 }
 
 
-#: Notes of where pulls stand, which are no failures.
+#: Notes about pulls that are not failures.
 SILENT = ("idle", "begun")
 
 
 def assumptions(task: Task, algorithm: Algorithm, failures: Mapping[str, int]) -> tuple[str, ...]:
-    """What the proof rests on, in sentences."""
+    """The assumptions of the proof, in sentences."""
     drawn = "in an order drawn at random" if task.pool else "independently, from one law, whatever was seen before"
     exact = (f"Rewards have exactly the law {describe(algorithm.family)}.",)
     law = exact if algorithm.traits.exact_law else task.model.assumptions
@@ -77,7 +77,7 @@ def assumptions(task: Task, algorithm: Algorithm, failures: Mapping[str, int]) -
 
 
 def legible(candidate: Any) -> Any:
-    """The candidate as JSON holds it, else what ``repr`` says of it, without the address in memory.
+    """The candidate as JSON, else its ``repr`` without the address in memory.
 
     Examples
     --------
@@ -103,12 +103,12 @@ def _legible(candidate: Any, levels: int) -> Any:
             return sorted((_legible(value, levels - 1) for value in candidate), key=repr)
     try:
         return re.sub(r" at 0x[0-9a-f]+", "", repr(candidate))
-    except Exception:  # a class of the caller's may raise anything, and the search is over: nothing may be lost for it
+    except Exception:  # a user's class may raise anything, and the result of the search must not be lost
         return f"<{type(candidate).__qualname__} object>"
 
 
 def quoted(raw: str | bytes) -> Any:
-    """A stored candidate as a certificate quotes it: what was drawn, whatever has been done to the object since.
+    """A stored candidate as a certificate quotes it: as it was drawn, without later changes of the object.
 
     A pickle is loaded, and may run any code.
 
@@ -124,7 +124,7 @@ def quoted(raw: str | bytes) -> Any:
     return legible(candidate)
 
 
-#: What certificates of earlier searches call their bounds, and what they are called now: the same bounds.
+#: Former descriptions of bounds in certificates, and today's for the same bounds.
 FORMER_BOUNDS = {
     "Running bounds of a score on items items, with the shifts for epsilon.": (
         "Running bounds of a score on a test set drawn without replacement, with the shifts for epsilon."
@@ -136,7 +136,7 @@ FORMER_BOUNDS = {
 
 
 def bounds(algorithm: Any) -> str:
-    """What the algorithm's bounds are, in a sentence.
+    """A sentence that describes the algorithm's bounds.
 
     Examples
     --------
@@ -155,9 +155,9 @@ def bounds(algorithm: Any) -> str:
 
 
 def former_bounds(algorithm: Any) -> list[str]:
-    """What certificates of earlier searches may call the same bounds.
+    """Former descriptions of the same bounds.
 
-    ``python -OO`` left them without a docstring to quote.
+    ``python -OO`` left certificates without a docstring to quote.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def _first_line(kind: type) -> str:
 
 
 def levels(algorithm: Any) -> dict[str, float]:
-    """All numbers of a design, by name, those of its parts included."""
+    """All numbers of a design by name, including those of its parts."""
     found: dict[str, float] = {}
     for name, value in zip(algorithm._fields, algorithm, strict=True):
         if isinstance(value, tuple):
@@ -193,9 +193,9 @@ def levels(algorithm: Any) -> dict[str, float]:
 
 
 def top(certificate: Certificate, alpha: float) -> str:
-    """What the top alpha is called: the best, where it is one candidate of a list.
+    """The name of the top alpha: "the best" if it is one candidate of a list.
 
-    A certificate knows the size of a list from the numbers of its design.
+    The numbers of the design include the size of a list.
     """
     pool = int(certificate.levels.get("pool", 0))
     if pool and top_size(pool, alpha) == 1:
@@ -206,8 +206,7 @@ def top(certificate: Certificate, alpha: float) -> str:
 def statement(certificate: Certificate, subject: str = "", refutation: str = "") -> str:
     """The certificate in words.
 
-    ``subject`` is what it is about, "the mean of arm 3 is" unless given; ``refutation`` is what is proved in place of
-    its claims.
+    ``subject`` is "the mean of arm 3 is" or the like; ``refutation`` is the proved statement in place of the claims.
 
     Examples
     --------

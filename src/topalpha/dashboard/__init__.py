@@ -1,6 +1,6 @@
-"""A page that shows searches while they run elsewhere, out of the file that they write.
+"""A page that shows searches while they run elsewhere, from the file that they write.
 
-It reads that file and nothing else, and never holds up the search: whichever side is killed, the other goes on.
+It only reads that file, and never holds up the search: if either side is killed, the other goes on.
 
 Examples
 --------

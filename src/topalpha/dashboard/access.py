@@ -1,4 +1,4 @@
-"""Who may see the page, and who may control the search: decided before any route is reached."""
+"""Who may see the page and who may control the search, decided before any route is reached."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from topalpha.validate import require
 
-#: What a token given by the user may look like: it travels in addresses, cookies and headers.
+#: The form of a token given by the user: it travels in addresses, cookies and headers.
 TOKEN = re.compile(r"[A-Za-z0-9_-]{8,256}")
 #: Addresses that stand for all addresses of the machine.
 ANY = ("0.0.0.0", "::")
@@ -39,7 +39,7 @@ HEADERS = {
 
 
 def new_token(given: str | None = None) -> str:
-    """The token that was given, if it can be one; without one, a new one that nobody can guess.
+    """The given token, if it is valid; without one, a new one that cannot be guessed.
 
     Examples
     --------
@@ -55,9 +55,9 @@ def new_token(given: str | None = None) -> str:
 
 
 class Ticket:
-    """A token for one visit within a minute; a new one makes the one before void.
+    """A token for one visit within a minute; a new ticket voids the one before.
 
-    What a browser is started with can be seen by everyone who lists the machine's processes.
+    All users of a machine can see the arguments that a browser is started with.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Ticket:
         return self._text
 
     def redeem(self, given: str) -> bool:
-        """Whether this is the ticket and still good, which it is not any more after that."""
+        """Whether this is the ticket and still valid; it can be redeemed once."""
         valid = self._text is not None and time.monotonic() < self._end
         if not valid or not secrets.compare_digest(given.encode(errors="replace"), str(self._text).encode()):
             return False
@@ -92,13 +92,13 @@ class Access:
     Attributes
     ----------
     token
-        Whoever holds it may do everything.
+        Its holder may do everything.
     address, port
-        What the server is bound to.
+        The address and port that the server is bound to.
     host
-        What the user called it; the same as the address unless that was a name.
+        The user's name for it; the address unless a name was given.
     ticket
-        Stands for the token once, in the address that a browser is started with.
+        Replaces the token once, in the address that a browser is started with.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class Access:
 
     @classmethod
     def at(cls, listener: socket.socket, token: str, host: str) -> Access:
-        """The rules for a server behind this socket, which the user calls by this name."""
+        """The rules for a server on this socket, which the user calls by this name."""
         address, port = listener.getsockname()[:2]
         return cls(token, address.partition("%")[0], port, host)
 
@@ -128,15 +128,15 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie: cookies are shared by all ports of a host, so that it has to tell them apart."""
+        """The name of the cookie, with the port, because all ports of a host share cookies."""
         return f"topalpha-{self.port}"
 
     def matches(self, token: str | None) -> bool:
-        """Whether this is the token, in a time that does not depend on where it differs."""
+        """Whether this is the token, compared in constant time."""
         return token is not None and secrets.compare_digest(token.encode(errors="replace"), self.token.encode())
 
     def is_own(self, header: str) -> bool:
-        """Whether a Host header names this server, not a name of someone else's that was made to lead here."""
+        """Whether a Host header names this server, not a foreign name that leads here."""
         name = _name(header)
         if name is None:
             return False
@@ -147,20 +147,20 @@ class Access:
         except ValueError:
             own = socket.gethostname().lower()
             return self.address in ANY and name in (own, f"{own}.local")
-        # An address cannot be made to lead elsewhere: where all addresses are served, any of them will do.
+        # Unlike a name, an address cannot lead elsewhere: if all addresses are served, any of them is fine.
         return found.is_loopback or found == ip_address(self.address) or self.address in ANY
 
     def holds(self, headers: Headers) -> str | None:
-        """How the client shows the token: "bearer", "cookie" or not at all."""
+        """How the client shows the token: "bearer", "cookie" or None."""
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and self.matches(given.strip()):
             return "bearer"
-        # Read as browsers do: other servers of the machine send their cookies along, and some are odd.
+        # Parsed as browsers do: other servers of the machine send odd cookies along.
         return "cookie" if self.matches(cookie_parser(headers.get("cookie", "")).get(self.cookie)) else None
 
 
 class Gate:
-    """Lets through what the rules allow, and answers the rest itself.
+    """Passes on requests that the rules allow, and answers the others itself.
 
     Sets ``scope["state"]["controls"]``: whether the client holds the token.
 
@@ -181,7 +181,7 @@ class Gate:
         self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Handle one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -222,16 +222,16 @@ class Gate:
         return None
 
     def _welcome(self, given: str) -> Response:
-        """The token becomes a cookie, and leaves the address."""
+        """Turn the token into a cookie, and remove it from the address."""
         if not self._access.matches(given) and not self._access.ticket.redeem(given):
-            return refused(401, "token must be the one that `topalpha dashboard` printed or was given, got another")
+            return refused(401, "token must be that of `topalpha dashboard`, got another")
         response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
         response.set_cookie(self._access.cookie, self._access.token, httponly=True, samesite="strict", path="/")
         return response
 
 
 def refused(status: int, sentence: str, **headers: str) -> Response:
-    """An answer that says in one sentence why there is no better one.
+    """A JSON response with one sentence about the error.
 
     Examples
     --------
@@ -242,6 +242,6 @@ def refused(status: int, sentence: str, **headers: str) -> Response:
 
 
 def _name(header: str) -> str | None:
-    """The host in a Host header, without its port; None if that is no header."""
+    """The host in a Host header, without its port; None if the header is malformed."""
     found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{1,5})?", header)
     return None if found is None else (found[1] or found[2]).lower()

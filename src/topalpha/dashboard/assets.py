@@ -1,4 +1,4 @@
-"""The files that the page is made of: a fixed set, read once, so that no address can name any other."""
+"""The files of the page: a fixed set, read once, so that no address can name another file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Asset:
-    """A file and what a browser has to know about it.
+    """A file, with its media type and tag.
 
     Examples
     --------
@@ -39,11 +39,11 @@ class Asset:
 
     @cached_property
     def tag(self) -> str:
-        """Changes with the content."""
+        """A hash of the content."""
         return f'"{hashlib.sha256(self.content).hexdigest()[:32]}"'
 
     def response(self, request: Request) -> Response:
-        """The file, unless the browser has this very one."""
+        """The file, unless the browser already has it."""
         headers = {"ETag": self.tag, "Cache-Control": "no-cache"}
         if self.tag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
@@ -51,14 +51,14 @@ class Asset:
         return StreamingResponse(self._pieces(), media_type=self.media_type, headers=headers)
 
     async def _pieces(self) -> AsyncIterator[bytes]:
-        """The content, bit by bit: what a client does not read is kept for it alone."""
+        """The content in pieces, so that a slow client keeps only one of them in memory."""
         for start in range(0, len(self.content), PIECE):
             yield self.content[start : start + PIECE]
 
 
 @cache
 def static() -> dict[str, Asset]:
-    """What lies in ``static``, by name.
+    """The files in ``static``, by name.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def static() -> dict[str, Asset]:
 
 @cache
 def plotly() -> Asset:
-    """The chart library, out of its own wheel; found without importing it, which takes long.
+    """The chart library from its wheel, found without importing it, which is slow.
 
     Examples
     --------

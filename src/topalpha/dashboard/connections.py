@@ -1,4 +1,4 @@
-"""Connections: how many at once, and how long each may keep the server waiting."""
+"""Connections: how many at once, and time limits for each."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from topalpha.dashboard.access import refused
 
 #: Connections at once, if the system allows twice as many open files.
 MOST = 512
-#: Connections beyond that, which are told that there are too many.
+#: Further connections, which are told that there are too many.
 SPARE = 32
-#: Seconds in which a request must have come, with its body.
+#: Seconds for a request to arrive, with its body.
 REQUEST = 10.0
-#: Seconds in which a client must have read something of what waits for it.
+#: Seconds within which a client must read some of the data that waits for it.
 READING = 60.0
 
 
 def most() -> int:
-    """How many may be connected at once: half of the files that the process may open, and the rest is for files.
+    """The most connections at once: half of the files that the process may open.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Connection(H11Protocol):
     _is_refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection, if there is room."""
+        """Accept the connection, if there is room."""
         super().connection_made(transport)
         self._since = self.loop.time()
         excess = len(self.connections) - most()
@@ -73,17 +73,17 @@ class Connection(H11Protocol):
             self.app = refused(503, sentence, Connection="close")
 
     def on_response_complete(self) -> None:
-        """From now on the next request is waited for."""
+        """Start to wait for the next request."""
         self._since = self.loop.time()
         super().on_response_complete()
 
     @property
     def is_waited_for(self) -> bool:
-        """Whether the client has not sent a whole request."""
+        """Whether the client has not sent a complete request."""
         return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
 
     def check(self) -> None:
-        """End the connection if the client takes too long; to be called about once a second."""
+        """End the connection if the client takes too long; called about once a second."""
         now = self.loop.time()
         if self.flow.write_paused or self.transport.is_closing():
             # Nothing is added to the buffer: unless it shrinks, nobody reads.
@@ -98,12 +98,12 @@ class Connection(H11Protocol):
             self._give_up()
 
     def drop(self) -> None:
-        """End the connection without a word; it does not count any more."""
+        """End the connection without a response; it no longer counts."""
         self.connections.discard(self)
         self.transport.abort()
 
     def _give_up(self) -> None:
-        """Say that the request has not come, if it has begun and is not answered yet."""
+        """Report that the request has not come, if it has begun and is not answered yet."""
         has_begun = self.conn.their_state is h11.SEND_BODY or bool(self.conn.trailing_data[0])
         if not has_begun or self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.drop()

@@ -1,4 +1,4 @@
-"""The file as it was last read: one reader for everyone who looks."""
+"""The file as last read: one reader for all viewers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 from topalpha.dashboard.states import is_bounded, overview
 from topalpha.storage import Overview, Recording, Row, StorageError, candidates, listing, read, stamp
 
-#: Characters of a candidate that are kept, to be searched and sorted by.
+#: Characters of a candidate that are kept, for searching and sorting.
 KEPT = 4000
-#: Seconds after which the file is read although it looks as before: times of files are coarse.
+#: Seconds after which the file is read although it looks unchanged: file times are coarse.
 TRUST = 1.0
-#: What a file may lead to that is not what it should be, though SQLite is content with it.
+#: Errors from odd contents that SQLite accepts.
 ODD = (TypeError, ValueError, KeyError, RecursionError, OSError)
 
 
@@ -28,16 +28,16 @@ class Sight:
     Attributes
     ----------
     file
-        Its name, without the folder: that is nobody's business on a network.
+        Its name, without the folder, which is not for the network.
     missing, problem
         Whether there was no file, and its fault, in one sentence.
     searches
-        By name, in the order in which they were created.
+        By name, in order of creation.
 
     Examples
     --------
     >>> Sight("searches.db", missing=True).trouble("first")
-    "There is no file 'searches.db' yet; it is shown as soon as it is there."
+    "There is no file 'searches.db' yet; it is shown as soon as it exists."
     """
 
     file: str
@@ -48,7 +48,7 @@ class Sight:
     def trouble(self, name: str | None) -> str | None:
         """Why a search cannot be shown, in one sentence; None if it can."""
         if self.missing:
-            return f"There is no file {self.file!r} yet; it is shown as soon as it is there."
+            return f"There is no file {self.file!r} yet; it is shown as soon as it exists."
         if self.problem is not None:
             return f"The file cannot be read: {self.problem}."
         if name is not None and name not in self.searches:
@@ -56,13 +56,13 @@ class Sight:
         return None
 
     def summary(self, controls: bool) -> dict[str, Any]:
-        """What ``/api/searches`` says."""
+        """The contents of ``/api/searches``."""
         head = {"file": self.file, "missing": self.missing, "problem": self.problem, "controls": controls}
         return head | {"searches": [overview(one) for one in self.searches.values()]}
 
 
 class Reader:
-    """One file of searches. Calls must not overlap: the dashboard makes them all in one thread.
+    """Reads one file of searches. Calls must not overlap: the dashboard makes them all in one thread.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Reader:
         return self._last[2]
 
     def recording(self, name: str) -> Recording:
-        """A search and the figures of its arms; where the algorithm has no bounds, they are infinite."""
+        """A search and the figures of its arms; if the algorithm has no bounds, they are infinite."""
         found = read(self.path, name, log=False)
         return found if is_bounded(found.progress) else replace(found, snapshot=[_open(row) for row in found.snapshot])
 
@@ -100,7 +100,7 @@ class Reader:
         return known
 
     def spoken(self, error: BaseException) -> str:
-        """What went wrong, in one sentence, without the folder that the file lies in."""
+        """A sentence about the error, without the folder of the file."""
         if not isinstance(error, ValueError | OSError):
             error = StorageError(f"path must be an undamaged topalpha file, got {self.path!r} ({error!r})")
         text = str(error)
@@ -120,7 +120,7 @@ class Reader:
         return Sight(self.file, searches={one.name: one for one in found})
 
     def _identity(self) -> object:
-        """Which file it is: another one may take its name."""
+        """The identity of the file: another one may take its name."""
         try:
             return os.stat(self.path).st_ino
         except OSError:
@@ -129,7 +129,7 @@ class Reader:
     def _stamp(self) -> object:
         try:
             return stamp(self.path)
-        except StorageError:  # reading it will say why
+        except StorageError:  # reading it will report why
             return None
 
 

@@ -28,7 +28,7 @@ from topalpha.dashboard.watching import MOST, Hub
 from topalpha.storage import ACTIONS, StorageError, post
 from topalpha.validate import choice
 
-#: Bytes in the body of a request, at most.
+#: The most bytes in the body of a request.
 LARGEST_BODY = 65536
 
 
@@ -80,7 +80,7 @@ class Events(StreamingResponse):
         self._watched = hub.watched(name)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until either side has enough."""
+        """Send until either side ends the stream."""
         with self._watched:
             await super().__call__(scope, receive, send)
 
@@ -99,12 +99,12 @@ class Routes:
         self._pages = Environment(loader=FileSystemLoader(assets.HERE / "templates"), autoescape=True)
 
     async def page(self, request: Request) -> Response:
-        """The page; ``boot`` is what it may want to know before it asks."""
+        """The page; ``boot`` is known to it before its first request."""
         boot = {"file": self.hub.reader.file, "version": __version__, "controls": request.state.controls}
         return HTMLResponse(self._pages.get_template("index.html").render(boot=boot, **boot))
 
     async def static(self, request: Request) -> Response:
-        """A file of ours."""
+        """A file of the page."""
         asset = assets.static().get(request.path_params["name"])
         return (
             refused(404, "path must be a file of the page, got another") if asset is None else asset.response(request)
@@ -120,8 +120,8 @@ class Routes:
         return Response(self.hub.summary(request.state.controls), media_type="application/json")
 
     async def stream(self, request: Request) -> Response:
-        """Everything about a search, as it happens; without a name, about the list of them."""
-        limit = min(MOST, most() // 2)  # so that those who watch can ask for more
+        """Everything about a search, as it happens; without a name, about the list of searches."""
+        limit = min(MOST, most() // 2)  # so that viewers can make further requests
         if self.hub.viewers.total() >= limit:
             return refused(503, f"viewers must be at most {limit} at once, got one more")
         return Events(self.hub, request.query_params.get("name"), request.state.controls)
@@ -145,7 +145,7 @@ class Routes:
         return Response(found, media_type="application/json")
 
     async def control(self, request: Request) -> Response:
-        """Leave a message for a search that runs."""
+        """Post a message to a running search."""
         hub = self.hub
         try:
             name, action = _order(await _body(request))
@@ -159,11 +159,11 @@ class Routes:
             return refused(422, trouble)
         one = sight.searches[name]
         if not one.alive():
-            how = f"it gave no sign of life lately, though it stands as {one.status}"
-            reason = how if one.status == "running" else f"it stands as {one.status}"
+            how = f"it gave no sign of life lately, although its status is {one.status}"
+            reason = how if one.status == "running" else f"its status is {one.status}"
             return refused(409, f"name must be a search that is running, got {name!r} ({reason})")
         try:
-            # It may have to wait for another that writes: those who watch do not.
+            # It may have to wait for another writer: viewers do not.
             await asyncio.to_thread(post, hub.reader.path, name, action)
         except StorageError as error:
             return refused(503, hub.reader.spoken(error))
@@ -171,7 +171,7 @@ class Routes:
 
 
 class _TooLarge(ValueError):
-    """A body that is longer than any that makes sense."""
+    """A body that is too long."""
 
 
 async def _body(request: Request) -> bytes:
@@ -187,7 +187,7 @@ async def _body(request: Request) -> bytes:
 
 
 def _order(body: bytes) -> tuple[str, str]:
-    """Which search, and what it shall do."""
+    """The search, and the action."""
     try:
         found: Any = json.loads(body)
     except (ValueError, RecursionError):
@@ -198,6 +198,6 @@ def _order(body: bytes) -> tuple[str, str]:
 
 
 async def _sentence(_: Request, error: Exception) -> Response:
-    """Errors of the framework, in our form."""
+    """Turn errors of the framework into our form."""
     assert isinstance(error, HTTPException)
     return refused(error.status_code, f"request must be for a known route, got {error.detail}")

@@ -1,4 +1,4 @@
-"""A server from its first address to Ctrl-C."""
+"""The server, from its start to Ctrl-C."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from topalpha.dashboard.watching import Hub
 from topalpha.storage.files import resolve
 from topalpha.validate import require
 
-#: Seconds that streams and answers have to end by themselves when the server ends.
+#: Seconds for streams and responses to end when the server ends.
 GRACE = 0.5
-#: Bytes in the head of a request, at most: names of searches may be long.
+#: The most bytes in the head of a request: names of searches may be long.
 LONGEST_HEAD = 65536
 #: How many connections may wait, and how many are accepted at once: a crowd enters in small groups, so that it is
 #: counted before it has used up all files.
 QUEUE, BATCH = 128, 4
-#: Tenths of a second between two looks at all connections.
+#: Tenths of a second between two checks of all connections.
 LOOK = 10
 _OWN = "be a name or an address of this machine"
-#: What the system says where an address is not one of its own.
+#: Errors for an address that is not the machine's own.
 _NOT_HERE = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
-#: What it says where no more connections can be opened.
+#: Errors if no more connections can be opened.
 _FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 logger = logging.getLogger(__name__)
 
 
 class Server(uvicorn.Server):
-    """The server of a file. It ends its streams when it ends: they would go on for ever, and be waited for.
+    """The server of a file. It ends its streams when it ends: otherwise it would wait for them forever.
 
     Examples
     --------
@@ -68,14 +68,14 @@ class Server(uvicorn.Server):
         )
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept connections."""
+        """Start to accept connections."""
         asyncio.get_running_loop().set_exception_handler(self._complain)
         await super().startup(sockets)
         for listener in sockets or []:
-            listener.listen(QUEUE)  # asyncio has one number for both, and has set it to that of a batch
+            listener.listen(QUEUE)  # asyncio has one number for both, and has set it to BATCH
 
     async def on_tick(self, counter: int) -> bool:
-        """What servers do ten times a second; now and then look after the connections."""
+        """Check the connections now and then; called ten times a second."""
         if counter % LOOK == 0:
             for connection in list(self.server_state.connections):
                 if isinstance(connection, Connection):
@@ -92,7 +92,7 @@ class Server(uvicorn.Server):
             dropping.cancel()
 
     def _complain(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Say what went wrong in the event loop; of a lack of files, which it may meet every second, say so once."""
+        """Report errors of the event loop; a lack of files, which may recur every second, only once."""
         error = context.get("exception")
         if isinstance(error, OSError) and error.errno in _FULL and "socket" in context:
             if not self._told_full:
@@ -103,7 +103,7 @@ class Server(uvicorn.Server):
             loop.default_exception_handler(context)
 
     async def _drop(self) -> None:
-        """After a while drop all who are still there: they do not read what they asked for, and may never do so."""
+        """After a while drop all remaining clients: they do not read, and may never do so."""
         await asyncio.sleep(GRACE)
         for connection in list(self.server_state.connections):
             if connection.transport is not None:
@@ -111,7 +111,7 @@ class Server(uvicorn.Server):
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket that listens there; port 0 takes any that is free.
+    """A socket that listens there; port 0 takes any free port.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def bind(host: str, port: int) -> socket.socket:
     family, kind, protocol, _, address = found[0]
     listener = socket.socket(family, kind, protocol)
     try:
-        # A port that was used a moment ago is free again; one that is in use is not.
+        # A port that was used a moment ago is free again, unless it is still in use.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(QUEUE)
@@ -141,7 +141,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def addresses(access: Access, shown: bool) -> list[str]:
-    """Where the page is: first the address for this machine, with the token if that is to be shown.
+    """The addresses of the page, first the one for this machine; with the token if ``shown``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the page is told about a search: the figures of one moment, what changed since, and the table of its arms."""
+"""The data for the page: the figures of a search at one moment, the changes, and the table of its arms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topalpha.validate import choice, whole
 
 COLUMNS = ("arm", "pulls", "mean", "lower", "upper", "pending", "candidate")
 ORDERS = ("ascending", "descending")
-#: Rows in one answer, at most.
+#: The most rows in one response.
 MOST = 1000
 #: Characters of a candidate that are shown.
 SHOWN = 400
@@ -30,7 +30,7 @@ def encode(value: Any) -> bytes:
 
 
 def overview(one: Overview) -> dict[str, Any]:
-    """What the list of searches says about one.
+    """The entry of a search in the list.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def overview(one: Overview) -> dict[str, Any]:
 
 
 def figures(recording: Recording) -> dict[str, Any]:
-    """All that is said about a search besides its arms; in the end the leader is the arm that the certificate names.
+    """All data about a search except its arms; at the end the leader is the arm of the certificate.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def figures(recording: Recording) -> dict[str, Any]:
 
 
 def state(recording: Recording) -> tuple[dict[str, Any], frozenset[int]]:
-    """The same, and which arms contest the leader.
+    """The same, and the arms that contest the leader.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def state(recording: Recording) -> tuple[dict[str, Any], frozenset[int]]:
 
 
 def is_joint(algorithm: Any) -> bool:
-    """Whether the algorithm of this name weighs all arms together; one that is not known here does not.
+    """Whether this algorithm weighs all arms together; False for an unknown one.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def is_joint(algorithm: Any) -> bool:
 
 
 def is_bounded(progress: Any) -> bool:
-    """Whether the algorithm has bounds for single arms; files of older versions do not say, and most have.
+    """Whether the algorithm has bounds for single arms; True for files of older versions, which do not say.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def is_bounded(progress: Any) -> bool:
 
 
 def cells(rows: Sequence[Row], contesting: Collection[int] = ()) -> list[list[int | float | None]]:
-    """Rows as JSON can hold them: a bound that is infinite is none, and so is a mean that is no number.
+    """Rows for JSON: infinite bounds, and means that are not numbers, become None.
 
     The last cell is 1 for arms that contest the leader.
 
@@ -142,7 +142,7 @@ def cells(rows: Sequence[Row], contesting: Collection[int] = ()) -> list[list[in
 
 
 def finite(value: Any) -> Any:
-    """The value, or None where it is a number that JSON has no word for.
+    """The value, or None for a number that JSON cannot hold.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def finite(value: Any) -> Any:
 
 
 def changed(before: Sequence[Row], after: Sequence[Row]) -> list[Row] | None:
-    """The rows that are new or differ; None if they are not those of the same arms, and more.
+    """The rows that are new or differ; None unless ``after`` has the arms of ``before``, and perhaps more.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def changed(before: Sequence[Row], after: Sequence[Row]) -> list[Row] | None:
 
 
 def _leader(recording: Recording, progress: Mapping[str, Any]) -> dict[str, Any]:
-    """The arm that leads and its figures: while it runs the best mean, in the end the arm of the certificate."""
+    """The leading arm and its figures: the best mean while the search runs, at the end the certificate's arm."""
     named = _mapping(recording.certificate).get("arm")
     for row in cells([row for row in recording.snapshot if named is not None and row.arm == named]):
         return dict(zip(("leader", "mean", "low", "high"), (row[0], *row[2:5]), strict=True))
@@ -194,7 +194,7 @@ def _figures(progress: Any) -> dict[str, Any]:
 
 
 def _law(task: Mapping[str, Any]) -> str | None:
-    """As :attr:`topalpha.ask_tell.Task.law` says it; a task of a later version need not be one of this."""
+    """As :attr:`topalpha.ask_tell.Task.law`, also for tasks of later versions."""
     if task.get("about"):
         return str(task["about"])
     if not task:
@@ -213,9 +213,9 @@ def table(
     offset: int = 0,
     limit: int = 50,
 ) -> dict[str, Any]:
-    """The rows whose candidate holds the text ``query``, or whose number it is, from ``offset`` on.
+    """The rows whose candidate contains the text ``query``, or whose number it is, from ``offset`` on.
 
-    What has no value comes last in either order; ties are in order of arms.
+    Rows without a value come last in either order; ties are in order of arms.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def table(
     place = COLUMNS.index(column)
 
     def key(row: Row) -> Any:
-        # An infinite bound is the smallest or the largest; an infinite mean is as good as none.
+        # An infinite bound is the smallest or the largest value; an infinite mean counts as none.
         value = _text(texts, row.arm) if column == "candidate" else row[place]
         return finite(value) if column == "mean" or value != value else value
 
@@ -249,7 +249,7 @@ def table(
 
 
 def asked(parameters: Mapping[str, str]) -> dict[str, Any]:
-    """What an address asks of :func:`table`, checked.
+    """The arguments of :func:`table` from an address, checked.
 
     Examples
     --------

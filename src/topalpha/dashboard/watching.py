@@ -1,4 +1,4 @@
-"""Looking after the file while anyone watches, and telling all of them what changed, computed once per change."""
+"""Watching the file while there are viewers, and sending them changes, each computed once."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Answer = TypeVar("Answer")
 
 #: Seconds between two looks at the file.
 PERIOD = 0.05
-#: Seconds after which a silent stream says that it is still there, in an event: comments do not reach scripts.
+#: Seconds after which a silent stream sends an event to show that it is alive: comments do not reach scripts.
 HEARTBEAT = 5.0
-#: So many may watch at once: more are more likely a mistake than people.
+#: The most viewers at once: more are probably a mistake.
 MOST = 256
-#: How many changes a viewer may be behind before it is sent everything anew.
+#: How many changes a viewer may be behind before everything is sent again.
 KEPT = 16
 
 
@@ -41,8 +41,8 @@ def event(kind: str, data: bytes) -> bytes:
 class Channel:
     """The state of one search, numbered by its changes.
 
-    A viewer remembers the number of the last state that it was sent, and asks for what came since: nothing waits in
-    memory for those who are slow.
+    A viewer remembers the version that it was sent last, and asks for the changes since: nothing waits in memory for
+    slow viewers.
 
     Examples
     --------
@@ -61,17 +61,17 @@ class Channel:
     def __init__(self) -> None:
         self.version = 0
         self.rows: list[Row] = []
-        #: What the file said when it was last read; only good for being compared.
+        #: The state of the file at the last reading; only for comparison.
         self.seen: object = None
         self._figures: dict[str, Any] = {}
         self._contesting: frozenset[int] = frozenset()
         self._trouble: str | None = None
-        #: How many rows each update has, and the update.
+        #: The number of rows of each update, and the update.
         self._updates: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
         self._whole: bytes | None = None
 
     def show(self, recording: Recording) -> bool:
-        """Take a new state; whether it differs from the one before."""
+        """Take a new state; return whether it differs from the one before."""
         said, contesting = state(recording)
         same = self._trouble is None and self.version > 0 and self._figures.get("created") == said["created"]
         fresh = changed(self.rows, recording.snapshot) if same else None
@@ -85,7 +85,7 @@ class Channel:
         return True
 
     def fail(self, sentence: str) -> bool:
-        """The search cannot be shown, and why; whether that is new."""
+        """Note why the search cannot be shown; return whether that is new."""
         if sentence == self._trouble:
             return False
         self._figures, self.rows, self._trouble = {}, [], sentence
@@ -93,7 +93,7 @@ class Channel:
         return True
 
     def revive(self, alive: bool) -> bool:
-        """Say whether someone works on the search, which changes with time alone; whether that is new."""
+        """Note whether a process works on the search, which changes with time; return whether that is new."""
         if not self._figures or self._figures["alive"] == alive:
             return False
         self._figures = {**self._figures, "alive": alive}
@@ -101,7 +101,7 @@ class Channel:
         return True
 
     def since(self, version: int) -> tuple[int, list[bytes]]:
-        """The present version, and the events that lead to it from that one."""
+        """The current version, and the events that lead to it."""
         behind = self.version - version
         if behind == 0:
             return self.version, []
@@ -124,7 +124,7 @@ class Channel:
         return event("missing", " ".join(trouble.split()).encode(errors="backslashreplace"))
 
     def _next(self, fresh: list[Row] | None) -> None:
-        """The next version, which differs in these rows; None if everyone is to be sent the whole."""
+        """Start the next version, which differs in these rows; None if everything is to be sent."""
         self.version += 1
         self._whole = None
         if fresh is None:
@@ -142,7 +142,7 @@ BEAT = event("beat", b"1")
 class Hub:
     r"""The file as it was last read, and its viewers.
 
-    All reading happens in one thread, and in turn: no two reads overlap, and the event loop never waits for a disk.
+    All reading happens in one thread, one read at a time, and the event loop never waits for a disk.
 
     Examples
     --------
@@ -166,7 +166,7 @@ class Hub:
         self._task: asyncio.Task[None] | None = None
 
     async def reading(self, work: Callable[[], Answer]) -> Answer:
-        """What ``work`` gives, in the thread that reads."""
+        """The result of ``work``, run in the reading thread."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def refresh(self) -> Sight:
@@ -183,7 +183,7 @@ class Hub:
         return self._summaries[controls]
 
     def rows(self, name: str, sight: Sight) -> tuple[list[Row], list[str]]:
-        """The figures of the arms of a search and its candidates as text; in the thread that reads."""
+        """The figures of a search's arms, and its candidates as text; called in the reading thread."""
         channel = self._channels.get(name)
         followed = channel is not None and channel.seen is not None
         rows = channel.rows if channel is not None and followed else self.reader.recording(name).snapshot
@@ -191,7 +191,7 @@ class Hub:
 
     @contextmanager
     def watched(self, name: str | None) -> Iterator[None]:
-        """While this is open someone watches, so that the file is looked after."""
+        """A context with one more viewer, during which the file is watched."""
         self.viewers[name] += 1
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
@@ -203,7 +203,7 @@ class Hub:
                 del self.viewers[name]
 
     async def events(self, name: str | None, controls: bool) -> AsyncIterator[bytes]:
-        """All that a viewer is told, from now on."""
+        """All events for a viewer, from now on."""
         yield b"retry: 1000\n\n"
         if not self.closed:
             await self.refresh()
@@ -220,7 +220,7 @@ class Hub:
             for message in messages:
                 yield message
             if messages:
-                continue  # sending took its time: there may be more
+                continue  # sending took time: there may be more
             try:
                 await asyncio.wait_for(change.wait(), HEARTBEAT)
             except TimeoutError:
@@ -233,22 +233,22 @@ class Hub:
         self._changed.set()
 
     async def aclose(self) -> None:
-        """End all streams, and the thread that reads."""
+        """End all streams, and the reading thread."""
         self.close()
         if self._task is not None:
             await asyncio.wait([self._task])
         self._thread.shutdown()
 
     async def _run(self) -> None:
-        """Look and wait, until nobody watches any more."""
+        """Look and wait, until there are no viewers."""
         while self.viewers and not self.closed:
             began = time.monotonic()
             await self.refresh()
-            # However long a look takes, as much time is left to others.
+            # After a long look, leave as much time to others.
             await asyncio.sleep(max(PERIOD, time.monotonic() - began))
 
     def _check(self) -> None:
-        """Raise what ended the looking, so that the stream ends too: the viewer comes again, and it begins anew."""
+        """Raise the error that ended the watching, so that the stream ends too and the viewer reconnects."""
         if self._task is not None and self._task.done() and (error := self._task.exception()) is not None:
             raise RuntimeError("the file is not looked after") from error
 
@@ -263,7 +263,7 @@ class Hub:
     def _summarise(self, sight: Sight) -> tuple[Sight, bool]:
         """Update the list of searches; return the contents of the file, or its fault, and whether they are new."""
         try:
-            seen = (sight, [one.alive() for one in sight.searches.values()])  # who is alive changes with time alone
+            seen = (sight, [one.alive() for one in sight.searches.values()])  # being alive changes with time alone
             if seen == self._seen:
                 return sight, False
             summaries = {controls: encode(sight.summary(controls)) for controls in (False, True)}
@@ -275,7 +275,7 @@ class Hub:
         return sight, anything
 
     def _follow(self, name: str, channel: Channel, sight: Sight) -> bool:
-        """Bring a search up to date; whether anything changed."""
+        """Update a search; return whether anything changed."""
         trouble = sight.trouble(name)
         if trouble is not None:
             channel.seen = None

@@ -117,7 +117,7 @@ def pulls(source: Source, name: str | None = None, *, axes: Axes | None = None) 
 
 
 def _check(now: Standing) -> None:
-    require(now.total > 0, "source", "hold a reward at least", now.total)
+    require(now.total > 0, "source", "hold at least one reward", now.total)
     require(len(now.arm) == now.drawn, "source", "describe all arms", f"{len(now.arm)} of {now.drawn}")
 
 

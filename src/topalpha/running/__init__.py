@@ -1,4 +1,4 @@
-"""Searches over functions of the user: ``search(draw, pull)`` and its kin, and how they run."""
+"""Searches with the user's functions: ``search(draw, pull)`` and related functions, and how they run."""
 
 from topalpha.running.drive import PROVING, VANISHED, Draw, Watch, afinish, begin, finish, prepare, proceed, start
 from topalpha.running.entry import Running, aresume, asearch, resume, search

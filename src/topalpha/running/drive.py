@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 Draw = Callable[..., Any] | Sequence[Any]
 
-#: The reason to end when the file was lost that the search is recorded in.
+#: The reason to end when the file of the search was lost.
 VANISHED = "vanished"
 
 #: The share of time spent on finding claims, which may take long for many arms.
 PROVING = 0.1
 
-#: Which arguments of a search are about its file.
+#: The arguments of a search that concern its file.
 KEPT = ("storage", "name", "pickle", "durable", "interval", "code")
 
 
@@ -74,7 +74,7 @@ def prepare(
 
 
 def begin(draw: Draw, pull: Callable[..., Any], **asked: Any) -> tuple[Session, Calls]:
-    """A session that has not begun, and what evaluates its pulls; see :func:`topalpha.search` for ``asked``."""
+    """A new session, and the functions that evaluate its pulls; see :func:`topalpha.search` for ``asked``."""
     kept = {name: asked.pop(name) for name in KEPT if name in asked}
     task, calls = prepare(draw, pull, **asked)
     return start(task, calls, **kept), calls
@@ -88,9 +88,9 @@ def start(
 
 
 def given_to(calls: Calls) -> dict[str, str]:
-    """Which lists a search is begun with: going on with others would certify what nobody evaluated."""
+    """Hashes of the lists that a search is begun with: other lists would certify candidates that nobody evaluated."""
     found = {} if calls.items is None else {"items": likeness(calls.items)}
-    # A sequence that makes its entries when asked, as a grid of settings does, may be far too long to be gone through.
+    # A lazy sequence, such as a grid of settings, may be far too long to iterate over.
     listed = isinstance(calls.draw, list | tuple | range | np.ndarray)
     return found | ({"draw": likeness(calls.draw)} if listed else {})
 
@@ -98,8 +98,7 @@ def given_to(calls: Calls) -> dict[str, str]:
 def _same_lists(session: Session, calls: Calls) -> None:
     """Raise unless candidates and items are the ones of the record.
 
-    What the file does not say of all candidates of a list, as those of earlier versions do not, is held against the
-    candidates that were drawn.
+    Files of earlier versions have no hash of the candidates; then the drawn candidates are compared.
     """
     record = session.record
     if record is None:
@@ -121,9 +120,9 @@ def proceed(
     name: str | None = None,
     **opened: Any,
 ) -> tuple[Session, Calls]:
-    """A session that was recorded, and what evaluates its pulls; as many candidates and items as it had.
+    """A recorded session, and the functions that evaluate its pulls, with as many candidates and items as before.
 
-    ``opened`` is what :meth:`Session.resume` takes.
+    ``opened`` are arguments of :meth:`Session.resume`.
     """
     session = Session.resume(path, name, **opened)
     task = session.task
@@ -140,12 +139,12 @@ def proceed(
 
 
 class Watch:
-    """What happens a few times a second beside the pulls: snapshots, progress, callbacks, control messages.
+    """Tasks of a few times per second beside the pulls: snapshots, progress, callbacks, control messages.
 
     Attributes
     ----------
     paused
-        Whether someone wants no new pulls to be started for now.
+        Whether no new pulls are to be started for now.
     """
 
     def __init__(self, session: Session, running: Running, show: Callable[[Progress], None]) -> None:
@@ -166,7 +165,7 @@ class Watch:
         now = time.monotonic()
         if self.session.record is not None and self.session.record.loss is not None:
             return VANISHED
-        # Something can be said after the first reward, not before it: until then an end has to wait.
+        # A certificate needs a reward: until the first one an end has to wait.
         if self._ending and self.session.history.t > 0:
             return "message"
         if now < self._next:
@@ -177,7 +176,7 @@ class Watch:
         if self.session.record is not None and self.session.record.loss is not None:
             return VANISHED
         if self.session.history.t > 0:
-            # Whoever paused it sees that at once, and what is proved the next time, however rarely that is computed.
+            # A pause shows at once, and the claims at the next look, even if they are rarely computed.
             self.look(now, quick=self.paused != before)
             if self.paused and not before:
                 self.snapshots.next_proof = 0.0
@@ -186,7 +185,7 @@ class Watch:
         return "message" if self._ending and self.session.history.t > 0 else None
 
     def obey(self) -> None:
-        """Do what messages ask for, in the order in which they came."""
+        """Obey messages, in their order."""
         if self.session.record is None:
             return
         for message in self.session.record.take_messages():
@@ -198,7 +197,7 @@ class Watch:
                 LOGGER.warning("a control message was not understood: %r", message)
 
     def begin(self) -> None:
-        """Say that someone works on the search, before its first reward or when it is taken up again."""
+        """Show that a process works on the search, before its first reward or after it was resumed."""
         record, history = self.session.record, self.session.history
         if record is None:
             return
@@ -210,7 +209,7 @@ class Watch:
             record.snapshot([], {})  # nothing is known yet
 
     def last(self) -> None:
-        """The state at the end, whenever the one before was shown."""
+        """Show the state at the end."""
         self.paused = False
         if self.session.history.t > 0:
             self.snapshots.next_proof = 0.0
@@ -226,7 +225,7 @@ class Watch:
 
 
 def finish(session: Session, calls: Calls, how: Running) -> Result:
-    """Run the session to its end, in this thread; a signal ends it in order, from here to its certificate."""
+    """Run the session to its end, in this thread; a signal ends it in order."""
     opened = nullcontext() if how.where is None else open_executor(how.where, how.workers)
     with held(not_negative("patience", how.patience)):
         with Reporter(how.progress) as show, opened as executor, _accounted(session):
@@ -258,7 +257,7 @@ async def afinish(session: Session, calls: Calls, how: Running) -> Result:
 
 
 def _watch(session: Session, how: Running, show: Callable[..., None]) -> Watch:
-    session.recover()  # nobody else evaluates its pulls
+    session.recover()  # no other process evaluates its pulls
     if session.record is not None:
         session.record.take_messages()  # messages from before this run are not for it
     watch = Watch(session, how, show)
@@ -268,7 +267,7 @@ def _watch(session: Session, how: Running, show: Callable[..., None]) -> Watch:
 
 
 def _pulse(session: Session, executor: Any) -> AbstractContextManager[Any]:
-    """Where a pull runs in this very thread, another one says meanwhile that the last snapshot stands."""
+    """While a pull runs in this thread, another thread confirms the last snapshot."""
     if session.record is None or executor is not None:
         return nullcontext()
     from topalpha.storage.pulse import Pulse
@@ -277,7 +276,7 @@ def _pulse(session: Session, executor: Any) -> AbstractContextManager[Any]:
 
 
 class _Heard:
-    """Which signal came first, as a reason to end, and whether another one came after it."""
+    """The first signal, as a reason to end, and whether a second one followed."""
 
     def __init__(self, session: Session, patience: float) -> None:
         self.session, self.patience = session, patience
@@ -297,14 +296,14 @@ class _Heard:
 
 @contextmanager
 def _heard(session: Session, patience: float) -> Iterator[_Heard]:
-    """Signals that end a search, as events; without this Ctrl-C would cancel the task, and its result would be lost."""
+    """Handle signals that end a search as events; otherwise Ctrl-C would cancel the task and lose its result."""
     heard, loop = _Heard(session, patience), asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in SIGNALS}
     taken = []
-    # asyncio's answers off the main thread, or where a loop knows no signals: Ctrl-C is then a cancellation.
+    # Raised by asyncio off the main thread, or for loops without signals: Ctrl-C is then a cancellation.
     with suppress(NotImplementedError, RuntimeError, ValueError):
         for number, (_, _, usual) in SIGNALS.items():
-            # asyncio itself has a handler for Ctrl-C, which cancels the task.
+            # asyncio itself handles Ctrl-C by cancelling the task.
             if number == signal.SIGINT or before[number] == usual:
                 loop.add_signal_handler(number, heard.note, number)
                 taken.append(number)
@@ -318,19 +317,19 @@ def _heard(session: Session, patience: float) -> Iterator[_Heard]:
 
 @contextmanager
 def _accounted(session: Session) -> Iterator[None]:
-    """Whatever ends the session early, what is proved by then is written down, and goes with the error."""
+    """If the session ends early, store the proved result, and attach it to the error."""
     try:
         yield
-    except StorageError as error:  # there is nothing to write to
+    except StorageError as error:  # there is no file to write to
         if isinstance(error, RecordLost) and session.history.t > 0:
-            error.add_note(f"What is proved all the same: {session.result.statement}")
+            error.add_note(f"Proved so far: {session.result.statement}")
         raise
     except BaseException as error:
         if session.history.t > 0 and not isinstance(error, GeneratorExit):
             cancelled = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
             with suppress(StorageError):
                 result = _result(session, "interrupted" if cancelled else "failed")
-                error.add_note(f"What is proved all the same: {result.statement}")
+                error.add_note(f"Proved so far: {result.statement}")
                 if isinstance(error, PullFailed):
                     error.result = result
                 LOGGER.debug("topalpha: ended by %r; %s", error, result.statement)
@@ -340,14 +339,14 @@ def _accounted(session: Session) -> Iterator[None]:
 
 
 def _terms(session: Session, calls: Calls, how: Running, watch: Watch) -> dict[str, Any]:
-    """What the two drivers are told alike."""
+    """The arguments that both drivers share."""
 
     def new_candidate(arm: int) -> Any:
         candidate = calls.candidate(arm)
         if session.record is not None:
             session.record.add_arm(arm, candidate)
             session.record.settle()
-        return candidate  # and the driver puts it with the others
+        return candidate  # the driver appends it
 
     return {
         "candidates": session.candidates,
@@ -370,21 +369,21 @@ def _loss(session: Session) -> RecordLost | None:
 
 
 def _told(session: Session, result: Result) -> Result:
-    """The result, if it is where it was to be; where it had to be saved elsewhere, that is an error with a result."""
+    """The result; raise the loss of the file, with the result, if there was one."""
     if (loss := _loss(session)) is not None:
         loss.result = result
-        loss.add_note(f"What is proved all the same: {result.statement}")
+        loss.add_note(f"Proved so far: {result.statement}")
         raise loss
     return result
 
 
 def _result(session: Session, reason: str) -> Result:
-    """The result, with its certificate, written down."""
+    """The result with its certificate, which is stored."""
     if session.history.t == 0 and (loss := _loss(session)) is not None:
         raise loss
     if session.history.t == 0 and exit_code(reason):
         depart(reason)
-    require(session.history.t > 0, "budget", "leave time for one reward at least", reason)
+    require(session.history.t > 0, "budget", "leave time for at least one reward", reason)
     certificate = session.finish(reason)
     return session.returned(
         certificate.arm,

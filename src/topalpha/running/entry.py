@@ -1,4 +1,4 @@
-"""``search(draw, pull)``: candidates that a function draws, evaluated by another, until the best are told apart."""
+"""``search(draw, pull)``: candidates drawn by one function and evaluated by another, until one is proved near-best."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from topalpha.validate import MOST_WIDTH, MOST_WORKERS, choice, optional, positi
 
 @dataclass(frozen=True)
 class Running:
-    """How a search runs. None of this changes what is proved, only how soon and from how many pulls.
+    """How a search runs. None of this affects the proof, only the time and the number of evaluations (pulls).
 
     Attributes
     ----------
@@ -25,27 +25,27 @@ class Running:
         ``None`` for one pull at a time in this thread; ``"threads"``, ``"processes"``; any executor with ``submit``; or
         a Dask ``Client``.
     workers
-        How many threads or processes, where this opens them; threads, if no executor is named.
+        The number of threads or processes to open; threads if no executor is given.
     width
         How many pulls are in flight at once; by default the number of workers.
     pulls, seconds, cost
-        The budget: rewards, wall-clock seconds, or what ``cost_of`` adds up to. When the first is spent no pull is
-        started any more, and the search ends with the weaker statements that are proved by then.
+        The budget: rewards, wall-clock seconds, or the sum of ``cost_of``. When the first is spent no further pull is
+        started, and the search ends with the weaker statements proved by then.
     cost_of
         The cost of a pull: a number, or a function of the candidate and the reward.
     retries
-        How often a failed pull is tried again with ``on_error="retry"``.
+        How many times a failed pull is tried again with ``on_error="retry"``.
     timeout
-        After how many seconds a pull counts as failed.
+        Seconds after which a pull counts as failed.
     patience
-        How many seconds pulls in flight are waited for when a budget, Ctrl-C, SIGTERM, SIGHUP or a message ends the
-        search, beyond the seconds of the budget. It should exceed the longest pull: one that has not answered by then
-        is lost (``on_lost`` says what becomes of it). A second Ctrl-C ends the wait. A pull in the searching thread is
-        waited for as long as it takes when a budget ends.
+        Seconds to wait for pulls in flight when a budget, Ctrl-C, SIGTERM, SIGHUP or a message ends the search, beyond
+        the seconds of the budget. It should exceed the longest pull: a pull that has not answered by then is lost (see
+        ``on_lost``). A second Ctrl-C ends the wait. When a budget ends, a pull in the searching thread is always waited
+        for.
     progress
         ``auto`` (a live line on a terminal, log lines without one), ``live``, ``lines`` or ``none``.
     callbacks
-        Functions that are called with a :class:`topalpha.session.Progress` about twice a second.
+        Functions called with a :class:`topalpha.session.Progress` about twice a second.
 
     Examples
     --------
@@ -107,12 +107,12 @@ class Running:
 
     @property
     def where(self) -> Any:
-        """The executor, or the kind of it: a number of workers alone means threads."""
+        """The executor, or its kind: a number of workers alone means threads."""
         return "threads" if self.executor is None and self.workers is not None else self.executor
 
     @property
     def budget(self) -> Budget:
-        """When to end before the stopping rule is met."""
+        """Limits that end the search before the stopping rule is met."""
         return Budget(self.pulls, self.seconds, self.cost, self.cost_of)
 
 
@@ -145,26 +145,26 @@ def search(
     Parameters
     ----------
     draw
-        ``draw(rng)`` or ``draw()`` returns a fresh candidate, any object; or a list of candidates, and then the claim
-        is about that list.
+        ``draw(rng)`` or ``draw()`` returns a new candidate, any object. Or a list of candidates; the claim is then
+        about that list.
     pull
-        ``pull(candidate, rng)`` or ``pull(candidate)`` evaluates it once and returns a reward. With ``items`` it is
-        ``pull(candidate, item)`` or ``pull(candidate, item, rng)``.
+        ``pull(candidate, rng)`` or ``pull(candidate)`` evaluates it once and returns a reward; with ``items``,
+        ``pull(candidate, item)`` or ``pull(candidate, item, rng)``. A candidate is also called an arm.
     alpha, epsilon, delta
         The target.
     family
         The reward model: ``bernoulli`` (anything in [0, 1]), ``range(lo,hi)``, ``low-variance(lo,hi)``,
         ``normal``, ``gaussian(sigma)``, ``poisson``, ...
     minimise
-        Whether rewards are costs, of which small ones are good.
+        Whether rewards are costs: small values are good.
     items
-        A finite test set: a pull is pass (1) or fail (0) on one item, and no item is used twice for a candidate.
+        A finite test set: an evaluation is pass (1) or fail (0) on one item, and no candidate sees an item twice.
     algorithm, options
-        Which algorithm, and its options; joint-lucb unless given, and cc-lucb for normal rewards.
+        The algorithm, by default joint-lucb, or cc-lucb for normal rewards; and its options.
     seed
-        Of all random choices: pull k of arm a has its own generator, so that a repeated pull gives the same reward.
+        Seed of all random choices: evaluation k of arm a has its own generator, so that repeating it changes nothing.
     about
-        In words, which law candidates are drawn from, for the certificate.
+        The law that candidates are drawn from, in words, for the certificate.
     on_error
         The policy for a pull that raises, times out, gives no valid reward or loses its worker: ``raise``;
         ``retry``, the same pull with the same seed, stated in the certificate as an assumption; or count the ``worst``
@@ -177,21 +177,20 @@ def search(
         candidate's upper bound and as the smallest one in its lower bound, and nothing is assumed. For rewards in a
         range, with joint-lucb, cc-lucb or lucb++.
     storage, name, pickle, durable, interval
-        A file that keeps everything, the name of this search in it, whether candidates may be pickled where JSON cannot
-        hold them, and whether it is safe against a killed ``process`` or also against a loss of ``power``.
-        Rewards are on disk as soon as they are told; with an ``interval`` in seconds, only that often, for pulls that
-        are faster than the disk: what a kill then loses is evaluated again.
+        A file that records the search, its name there, whether candidates that JSON cannot hold may be pickled, and
+        whether the record survives a killed ``process`` or also a loss of ``power``. Rewards are on disk as soon as
+        they are told; with an ``interval`` in seconds, only that often, for evaluations faster than the disk: rewards
+        lost in a kill are then evaluated again.
     code
-        Where the two functions can be found again, to be kept in the file; ``topalpha resume`` reads it.
+        Where the two functions can be found again, for the file; ``topalpha resume`` reads it.
     **running
         How it runs: executor, budget, timeout, patience, progress; see :class:`topalpha.running.Running`.
 
     Returns
     -------
     Result
-        With ``candidate`` and ``certificate``. If the search ended early, because a budget was spent or by Ctrl-C,
-        SIGTERM or SIGHUP, pulls in flight were waited for, and the certificate holds the weaker statements that are
-        proved all the same.
+        The result, with ``candidate`` and ``certificate``. If a budget, Ctrl-C, SIGTERM or SIGHUP ended the search
+        early, evaluations in flight were waited for, and the certificate holds the weaker statements proved by then.
 
     Examples
     --------
@@ -204,7 +203,7 @@ def search(
     >>> result.stopped, result.candidate > 0.6
     (True, True)
     """
-    given = locals()  # every argument by its name: the list is written once
+    given = locals()  # every argument by its name
     how = Running.of(given.pop("running"))
     session, calls = begin(**given)
     with session:
@@ -223,19 +222,19 @@ def resume(
     interval: float = 0.0,
     **running: Any,
 ) -> Result:
-    """Go on with a search that was recorded, with the same two functions; ``running`` may differ.
+    """Continue a recorded search with the same two functions; ``running`` may differ.
 
-    A search that has stopped gives its result again. What was told is not evaluated again; what was in flight when the
-    search broke off is, or counts as lost, as its ``on_lost`` says.
+    A search that has stopped returns its result again. Recorded evaluations are not repeated; evaluations that were in
+    flight when the search broke off are, or count as lost, as its ``on_lost`` says.
 
     Parameters
     ----------
     path, name
-        The file, and which search in it if there are several.
+        The file, and the name of the search if there are several.
     draw, pull, items
-        What the search was begun with; see :func:`search`. Other items, or other candidates of a list, are refused.
+        The arguments of :func:`search`. Other items, or other candidates of a list, are refused.
     allow_pickle
-        Whether candidates that were pickled may be loaded: only from a file that you trust.
+        Whether pickled candidates may be loaded: only from a file that you trust.
     durable, interval
         Whether new rewards are safe against a killed ``process`` or also against a loss of ``power``, and
         how many seconds it may wait before it is on disk.
@@ -266,17 +265,17 @@ def resume(
 
 
 async def asearch(draw: Draw, pull: Callable[..., Any], **arguments: Any) -> Result:
-    """The same as :func:`search`, for a ``pull`` that is a coroutine function: remote evaluations, for example.
+    """As :func:`search`, for a ``pull`` that is a coroutine function, for example with remote evaluations.
 
-    ``width`` says how many are awaited at once; ``executor`` and ``workers`` are not used. Ctrl-C ends it early, with a
-    result; when its task is cancelled, what is proved is written down and the cancellation goes on.
+    ``width`` evaluations are awaited at once; ``executor`` and ``workers`` are not used. Ctrl-C ends the search early,
+    with a result. If its task is cancelled, the proved result is stored and the cancellation goes on.
 
     Parameters
     ----------
     draw
-        ``draw(rng)`` or ``draw()`` returns a fresh candidate; or a list of candidates.
+        ``draw(rng)`` or ``draw()`` returns a new candidate; or a list of candidates.
     pull
-        Awaited as ``pull(candidate, rng)`` or ``pull(candidate)``, it returns a reward.
+        Awaited as ``pull(candidate, rng)`` or ``pull(candidate)``; returns a reward.
     **arguments
         All other arguments of :func:`search`: the target, the reward model, the file, and how it runs.
 
@@ -299,14 +298,14 @@ async def asearch(draw: Draw, pull: Callable[..., Any], **arguments: Any) -> Res
 
 
 async def aresume(path: str | os.PathLike[str], draw: Draw, pull: Callable[..., Any], **arguments: Any) -> Result:
-    """The same as :func:`resume`, for a ``pull`` that is a coroutine function.
+    """As :func:`resume`, for a ``pull`` that is a coroutine function.
 
     Parameters
     ----------
     path
         The file.
     draw, pull
-        What the search was begun with; see :func:`search`. ``pull`` is awaited.
+        The arguments of :func:`search`. ``pull`` is awaited.
     **arguments
         All other arguments of :func:`resume`: which search, the items, pickles, and how it runs.
 

@@ -1,4 +1,4 @@
-"""Whether a certificate, and the figures beside it, are what the recorded pulls bear out."""
+"""Whether a certificate and its figures agree with the recorded pulls."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from topalpha.certificate import REASONS, Certificate, certify, former_bounds, q
 from topalpha.session.progress import survey
 from topalpha.storage import Recording, Row
 
-#: Ends of a search that earlier versions left without a last look at the figures.
+#: Ends of a search at which earlier versions did not update the figures.
 _WITHOUT_LAST_FIGURES = ("failed", "interrupted")
-#: What a search says of itself that depends on nothing but its rewards, whichever pulls are in flight.
+#: Entries of the progress that depend only on rewards, not on pulls in flight.
 _AT_ANY_TIME = ("pulls", "leader", "mean", "low", "high")
 
 
 class Refuted(ValueError):
-    """A certificate that the record does not bear out.
+    """A certificate that disagrees with its record.
 
     Examples
     --------
@@ -39,9 +39,9 @@ def borne_out(
     *,
     candidate: bool = True,
 ) -> Certificate:
-    """The certificate of the search that the recording replays to, if it is the one that is ``claimed``.
+    """The certificate of the replayed search; raise :class:`Refuted` unless it equals the one ``claimed``.
 
-    Without ``candidate`` no candidate is loaded, and what the certificate says about how it looks is not compared.
+    Without ``candidate`` no candidate is loaded, and the certificate's quotation of it is not compared.
     """
     if search.history.t == 0:
         raise Refuted("record must hold a reward, got none")
@@ -57,10 +57,10 @@ def borne_out(
     quote = quoted if candidate else lambda raw: claimed.get("candidate")
     true = certify(search, task, reason, recording.arms, actions, digest, version, quote=quote).to_dict()
     if claimed.get("bounds") in former_bounds(search.algorithm):
-        true["bounds"] = claimed["bounds"]  # other words for the same bounds
+        true["bounds"] = claimed["bounds"]  # former wording of the same bounds
     if len(true["selection"]) > 1 and claimed.get("others_at_best") == _former_others(search):
         true["others_at_best"] = claimed["others_at_best"]
-    # A target may have been kept in other types than are kept now, text for a number: it was checked with the task.
+    # A target may be recorded in other types than today's, such as text for a number: it was checked with the task.
     asked = recording.config["task"]
     stated = true | {entry: asked[entry] for entry in ("alpha", "epsilon", "minimise", "options") if entry in asked}
     for entry in sorted(set(stated) | set(claimed)):
@@ -73,9 +73,8 @@ def borne_out(
 def figures_borne_out(recording: Recording, search: Search, fresh: Search) -> None:
     """Raise :class:`Refuted` unless the figures of the arms and of the progress are those of the replayed search.
 
-    Each must be what the search showed: at its end, or at a moment before it where the version that recorded it left
-    figures of arms that had no new rewards as they were. ``fresh`` is the same search before its beginning: such a
-    moment is looked for by running it again.
+    Each must be as shown at the end, or at an earlier moment: former versions did not update figures of arms without
+    new rewards. ``fresh`` is the same search at its beginning, which is run again to look for such a moment.
     """
     said = {} if recording.progress is None else dict(recording.progress)
     before: list[Row] = []
@@ -107,7 +106,7 @@ def _progress_borne_out(said: Mapping[str, Any], search: Search) -> None:
 
 
 def _former_unresolved(search: Search) -> int:
-    """Who was unresolved up to version 0.2.0: all but the leader, by its bound alone, and arms not drawn as well."""
+    """``unresolved`` up to version 0.2.0: all but the leader, by its bound alone, including arms not drawn."""
     pulls, best = search.history.pulls[: search.history.arms], search.best
     level = search.lower(best) + search.algorithm.epsilon
     seen = [arm for arm, count in enumerate(pulls) if count]
@@ -116,13 +115,13 @@ def _former_unresolved(search: Search) -> int:
 
 
 def _former_others(search: Search) -> float:
-    """The best of the others up to version 0.2.0, where several were chosen: all but the first, chosen or not."""
+    """``others_at_best`` up to version 0.2.0 for several chosen arms: all but the first, chosen or not."""
     uppers = (search.upper(arm) for arm in range(search.history.arms) if arm != search.best)
     return search.model.to_user(max(uppers, default=-math.inf))
 
 
 def _counts_borne_out(row: Row, search: Search, rewards: list[list[float]], last: bool) -> None:
-    """Pulls and mean, which must be those of the first rewards of the arm, and of all where this is the end."""
+    """Check pulls and mean, which must be those of the arm's first rewards, at the end of all its rewards."""
     drawn = 0 <= row.arm < len(rewards)
     pulls, pending = (len(rewards[row.arm]), search.history.pending[row.arm]) if drawn else (-1, 0)
     if not 0 <= row.pulls <= pulls or (last and (row.pulls, row.pending) != (pulls, pending)):
@@ -138,7 +137,7 @@ def _counts_borne_out(row: Row, search: Search, rewards: list[list[float]], last
 
 
 def _borne_out_before(recording: Recording, fresh: Search, rows: list[Row], said: Mapping[str, Any]) -> None:
-    """The same by looking at every moment; what no moment bears out is refused."""
+    """Check at every moment; refuse figures that agree with none."""
     waiting, unsaid = {row.arm: row for row in rows}, dict(said)
     for _ in steps(recording, fresh):
         for arm in [arm for arm, row in waiting.items() if _shows(fresh, row)]:
@@ -162,5 +161,5 @@ def _shows(search: Search, row: Row) -> bool:
 
 
 def _text(value: Any) -> str:
-    """The value as JSON writes it: a 0 for a false is a change, too."""
+    """The value as JSON, so that 0 differs from false."""
     return json.dumps(value, sort_keys=True)

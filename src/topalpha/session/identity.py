@@ -1,4 +1,4 @@
-"""Which lists a file belongs to: going on with others would certify what nobody evaluated."""
+"""Hashes of lists, to resume with the same ones: others would certify candidates that nobody evaluated."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def likeness(values: Any) -> str:
 
 
 def digest(name: str, values: Iterable[Any]) -> str:
-    """A short text that differs where any of the values does; they must be what JSON or pickle can hold.
+    """A hash of the values, which JSON or pickle must be able to hold.
 
     Examples
     --------
@@ -47,10 +47,10 @@ def digest(name: str, values: Iterable[Any]) -> str:
 def _held(name: str, value: Any) -> bytes:
     try:
         return to_json(name, value).encode()
-    except ValueError:  # what JSON would change
+    except ValueError:  # JSON would change it
         pass
     try:
         return pickle.dumps(value, protocol=5)
     except (pickle.PicklingError, TypeError, AttributeError):
-        words = f"{name} must be what JSON or pickle can hold, where a file keeps the choice, got {value!r}"
+        words = f"{name} must be objects that JSON or pickle can hold if a file is given, got {value!r}"
         raise ValueError(words) from None

@@ -1,4 +1,4 @@
-"""How far a search is: the figures, the snapshots that keep them in its file, and the line that shows them."""
+"""The progress of a search: its figures, the snapshots of them in the file, and the line that shows them."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 LOGGER = logging.getLogger("topalpha")
 
-#: Log lines, where there is no terminal, come this often, in seconds.
+#: Seconds between log lines, if there is no terminal.
 LINE_PERIOD = 5.0
 
-#: Snapshots are taken this often, in seconds, unless each takes long.
+#: Seconds between snapshots, unless each takes long.
 PERIOD = 0.4
-#: Where nobody asked for figures, a snapshot, and what is proved at that moment, each take this part of the time.
+#: The share of time for a snapshot, and for the claims at that moment, if nobody asked for figures.
 LITTLE = 0.01
 #: Seconds before the first proof: it loads modules, which takes a while.
 SETTLED = 10.0
 
-#: How progress may be shown; ``auto`` is a live line on a terminal and log lines without one.
+#: Ways to show progress; ``auto`` is a live line on a terminal, else log lines.
 STYLES = ("auto", "live", "lines", "none")
 
 
@@ -42,30 +42,27 @@ class Progress:
     Attributes
     ----------
     pulls, in_flight, arms
-        Rewards that count, pulls asked for and not among them, and candidates drawn.
+        Rewards that count, other pulls asked for, and candidates drawn.
     leader, mean, low, high
-        The arm that leads, its empirical mean and its interval.
+        The leading arm, its empirical mean and its interval.
     gap
-        By how much the epsilon that is proved exceeds the one wanted, about the arm ``about``; None before anything is
-        proved.
+        The proved epsilon minus the target's, for the arm ``about``; None before anything is proved.
     unresolved
-        How many other arms contest the leader: those whose upper bound is more than epsilon above its lower bound. None
-        do once the search has stopped.
+        The number of other arms with an upper bound over epsilon above the leader's lower bound; 0 after the stop.
     left
-        About how many more pulls it will take, if the means are what they look like; None if that cannot be said.
+        The estimated number of further pulls, if the true means equal the empirical ones; None if unknown.
     paused
-        Whether no new pulls are started until someone says ``continue``.
+        Whether no new pulls are started until the message ``continue``.
     claims
-        Pairs of alpha and epsilon that are proved about the arm ``about``, all true at once; None where that was not
-        computed.
+        Proved pairs of alpha and epsilon for the arm ``about``, all true at once; None if they were not computed.
     about
-        The arm that a certificate would have named when ``gap``, ``left`` and ``claims`` were computed, which is not at
-        every moment: the one with the largest lower bound, while another may lead by now. None before that.
+        The arm that a certificate would name, as of the last computation of ``gap``, ``left`` and ``claims``: the one
+        with the largest lower bound. Another may lead by now. None before the first computation.
     bounded
-        Whether the algorithm has bounds at any time; without, ``low`` and ``high`` are the range of all means.
+        Whether the algorithm has bounds at any time; otherwise ``low`` and ``high`` are the range of all means.
     wanted, selection, line, over
-        As :class:`topalpha.standing.Standing` has them: how many arms must be drawn, all that lead, the level that the
-        bounds of the others must cross, and how many have not, ``unresolved`` or not.
+        As in :class:`topalpha.standing.Standing`: the number of arms to draw, all leaders, the level that the bounds of
+        the others must cross, and the number of others that have not.
 
     Examples
     --------
@@ -124,7 +121,7 @@ class Progress:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """A dictionary for JSON."""
         values = asdict(self)
         values["claims"] = None if self.claims is None else [list(claim) for claim in self.claims]
         values["selection"] = list(self.selection)
@@ -132,7 +129,7 @@ class Progress:
 
     @property
     def text(self) -> str:
-        """In one line."""
+        """The progress in one line."""
         ends = ("-inf" if self.low is None else f"{self.low:.4g}", "inf" if self.high is None else f"{self.high:.4g}")
         drawn = f"{self.arms:,} of {self.wanted:,}" if self.arms < self.wanted else f"{self.arms:,}"
         parts = [f"{self.pulls:,} pulls of {drawn} arms", f"leader {self.leader}: {self.mean:.4g}"]
@@ -150,7 +147,7 @@ class Progress:
 def survey(search: Search, *, proved: bool = True, curve: bool = True) -> Progress:
     """The figures of a search that has at least one reward.
 
-    Without ``proved`` what is proved is left out, which may take a while to find; without ``curve`` the claims alone.
+    ``proved`` computes the claims, which may take a while; without ``curve`` they are left out.
     """
     found = Progress.of(stand(search, proved=proved))
     return found if curve else replace(found, claims=None)
@@ -163,14 +160,14 @@ def _finite(value: float | None) -> float | None:
 class Snapshots:
     """The figures of a search and of each arm at this moment, written into its record if it has one.
 
-    A snapshot changes nothing that is recorded of asks and tells, and no decision.
+    A snapshot affects neither the logs nor any decision.
 
     Parameters
     ----------
     search, record
         The search, and its record; None for no record.
     share
-        Which part of the time may be spent on finding out what is proved, which may take long where arms are many.
+        The share of time for computing claims, which may take long with many arms.
 
     Examples
     --------
@@ -185,7 +182,7 @@ class Snapshots:
         self.search = search
         self.record = record
         self.share = share
-        #: When the next snapshot is to be taken, and when what is proved is to be computed next.
+        #: When the next snapshot is due, and when claims are computed next.
         self.due = 0.0
         self.next_proof = time.monotonic() + SETTLED
         self._latest: Standing | None = None
@@ -197,9 +194,9 @@ class Snapshots:
         self._proving = 0.0
 
     def take(self, *, last: bool = False) -> Standing | None:
-        """A snapshot, if there is something to show; the ``last`` one with what is proved, and only once.
+        """Take a snapshot, if there is a reward; the ``last`` one includes the claims, and is written only once.
 
-        The next one is due when that costs a small part of the time only.
+        The next one is due when its cost is a small share of the time.
         """
         if self.search.history.t == 0:
             return None
@@ -228,7 +225,7 @@ class Snapshots:
         found = stand(search, proved=due)
         if due:
             self._proving = time.monotonic() - now
-            # The first time says nothing about how long the next one will take.
+            # The first computation includes loading, and does not predict the next one.
             self.next_proof = now + (self._proving / self.share if self._loaded else 0.0)
             self._loaded = True
         elif before is not None and not search.stopped:
@@ -238,7 +235,7 @@ class Snapshots:
         return found
 
     def write(self, progress: Progress) -> None:
-        """Write down the figures, and those of the arms that differ from the last snapshot's."""
+        """Write the progress, and the rows that differ from the last snapshot."""
         if self.record is None or self._latest is None:
             return
         known = self._rows if self._said is not None and self._said[1] == self.record.place else []
@@ -249,7 +246,7 @@ class Snapshots:
 
 
 class Reporter:
-    """Shows progress; a context manager, so that a live line is taken down again.
+    """Shows progress; a context manager, which removes a live line at its end.
 
     Examples
     --------
@@ -282,7 +279,7 @@ class Reporter:
             self._live.stop()
 
     def show(self, progress: Progress) -> None:
-        """Show this moment."""
+        """Show the progress."""
         if self._live is not None:
             from rich.text import Text
 

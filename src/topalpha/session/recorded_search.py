@@ -1,4 +1,4 @@
-"""A search for a task: with its candidates, its failures and its certificate, and written down if there is a file."""
+"""A search for a task, with candidates, failures and certificate, recorded if there is a file."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from topalpha.validate import file_name, flag, require
 if TYPE_CHECKING:
     from topalpha.storage import Record, Recording, RecordLost, Storage
 
-#: How a search in a file stands while someone works on it.
+#: The status of a search in a file while a process works on it.
 RUNNING = "running"
 
-#: What is noted of a pull beside what is done about failures: it was begun and did not answer, and is to be evaluated
-#: again, or counts as lost; it was asked for and is not being evaluated; one of these is being evaluated after all.
+#: Actions noted for a pull beside those for failures: it never answered and is evaluated again, or counts as lost; it
+#: was asked for and is not being evaluated; it is being evaluated after all.
 AGAIN, LOST, IDLE, BEGUN = "again", "lost", "idle", "begun"
 
 
 class Session(Search):
-    """A search made from a :class:`Task`; in a file, if it was started with one.
+    """A search made from a :class:`Task`, recorded in a file if it was started with one.
 
     In a file it also leaves its figures, about twice a second while rewards are told, for ``topalpha show`` and the
     dashboard. The caller that drives the session obeys messages posted to it. If the file is removed, moved or damaged,
@@ -40,9 +40,9 @@ class Session(Search):
     task
         The target and the assumptions.
     record
-        Where it is written down; :meth:`start` and :meth:`resume` open one.
+        The record to write to; :meth:`start` and :meth:`resume` open one.
     version
-        Which version of the package began it.
+        The version of the package that began it.
 
     Examples
     --------
@@ -63,20 +63,20 @@ class Session(Search):
         super().__init__(task.design(), task.seed, model=task.model)
         self.task = task
         self.record = record
-        #: What takes snapshots, at :meth:`tell` and at the end; None without a file, unless someone watches.
+        #: Takes snapshots, at :meth:`tell` and at the end; None without a file, unless the search is watched.
         self.snapshots: Snapshots | None = None
-        #: Whether someone else takes the snapshots, and says so if the file is lost.
+        #: Whether a driver takes the snapshots, and reports a lost file.
         self.watched = False
         self._said: RecordLost | None = None
-        #: Which version of the package began it.
+        #: The version of the package that began it.
         self.version = version
-        #: By arm, as far as :meth:`keep` was told.
+        #: The candidates by arm, as far as :meth:`keep` was called.
         self.candidates: list[Any] = []
-        #: What came with rewards (see :class:`topalpha.execution.Noted`), by arm and number of the pull.
+        #: Notes that came with rewards (see :class:`topalpha.execution.Noted`), by arm and number of the pull.
         self.notes: dict[tuple[int, int], Any] = {}
         #: The order of each failed pull, and the action taken.
         self.actions: list[tuple[int, str]] = []
-        # Orders of pulls that were asked for and that nobody evaluates at present.
+        # Orders of pulls that were asked for and are not being evaluated.
         self._resting: set[int] = set()
         self._stack = ExitStack()
 
@@ -95,7 +95,7 @@ class Session(Search):
     ) -> Session:
         """A new search, in a file if ``storage`` names one (several may share a file, under different names).
 
-        ``given`` says what it was begun with, as ``topalpha.session.likeness`` does, for when it is resumed.
+        ``given`` holds hashes of the lists it was begun with, for resuming; see ``topalpha.session.likeness``.
         """
         require(isinstance(task, Task), "task", "be a Task", task)
         require(code is None or isinstance(code, Mapping), "code", "be a mapping of names to places", code)
@@ -124,15 +124,15 @@ class Session(Search):
         durable: str = "process",
         interval: float = 0.0,
     ) -> Session:
-        """The search in this file, where it was: replayed, and ready for more. A finished one stays as it is.
+        """The search in this file, replayed and ready for more pulls. A finished one stays finished.
 
-        A certificate that the record does not bear out is refused, as :func:`topalpha.verify` does: to go on would
+        A certificate that disagrees with the record is refused, as by :func:`topalpha.verify`, because going on would
         replace it.
         """
         from topalpha.storage import Storage, read
 
         allow_pickle = flag("allow_pickle", allow_pickle)
-        read(path, name, log=False)  # a file that is not there is not to be created
+        read(path, name, log=False)  # do not create a missing file
         with ExitStack() as stack:
             store: Storage = stack.enter_context(Storage(path, durable=durable, interval=interval))
             record = store.open(name)
@@ -147,9 +147,9 @@ class Session(Search):
 
     @classmethod
     def replayed(cls, recording: Recording, allow_pickle: bool | None = False) -> Session:
-        """The search as it was recorded, run again, with nothing that writes.
+        """The recorded search, run again, without writing.
 
-        With None for ``allow_pickle`` pickled candidates are left as they are, bytes.
+        With ``allow_pickle=None`` pickled candidates stay bytes.
         """
         try:
             session = cls(recorded_task(recording.config), version=recording.config["version"])
@@ -170,7 +170,7 @@ class Session(Search):
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Release the file."""
         self._stack.close()
 
     def ask(self) -> Pull | None:  # noqa: D102 - as in Search
@@ -202,7 +202,7 @@ class Session(Search):
         self._speak()
 
     def keep(self, arm: int, candidate: Any) -> None:
-        """Remember the candidate of the next arm, before its first reward is told."""
+        """Store the candidate of the next arm, before its first reward is told."""
         require(arm == len(self.candidates), "arm", f"be the next one, {len(self.candidates)}", arm)
         if self.record is not None:
             self.record.add_arm(arm, candidate)
@@ -213,12 +213,12 @@ class Session(Search):
         """Note that a pull gave no reward, and the action taken."""
         if self.record is not None:
             self.record.fail(pull.order, self.told, reason, action)
-            if action not in ("worst", LOST):  # these go to disk together with the reward that they lead to
+            if action not in ("worst", LOST):  # these go to disk with the reward that they count as
                 self.record.commit()
         self._act(pull.order, action)
 
     def rest(self, pull: Pull) -> None:
-        """Note that nobody evaluates this pull at present: if the search breaks off now, it is not lost."""
+        """Log that this pull is not being evaluated: if the search breaks off now, it is not lost."""
         if pull.order not in self._resting:
             self.failed(pull, "nobody evaluates it at present", IDLE)
 
@@ -236,9 +236,9 @@ class Session(Search):
                 self.failed(pull, "it never came back", AGAIN)
 
     def certificate(self, reason: str | None = None, now: Standing | None = None) -> Certificate:
-        """What is proved now; ``reason`` says why the search ended, if it did not stop by itself.
+        """The certificate now; ``reason`` says why the search ended, if it did not stop by itself.
 
-        ``now`` is how it stands, where that is known already.
+        ``now`` is the standing, if it is already known.
         """
         require(self.history.t > 0, "certificate", "be read after the first reward", self.history.t)
         reason = "stopped" if self.stopped else RUNNING if reason is None else reason
@@ -250,7 +250,7 @@ class Session(Search):
         return certify(self, self.task, reason, written.arms, self.actions, digest, self.version, quoted, now)
 
     def finish(self, reason: str) -> Certificate:
-        """The certificate at the end, written down if there is a file, which is then read from its beginning."""
+        """The certificate at the end; a file stores it, and is then read back completely."""
         certificate = self.certificate(reason, None if self.snapshots is None else self.snapshots.take(last=True))
         if self.record is not None:
             self.record.finish(certificate.reason, certificate.to_dict())
@@ -259,10 +259,10 @@ class Session(Search):
         return certificate
 
     def _check(self, recording: Recording) -> None:
-        """Raise if the record ended with a certificate that it does not bear out."""
+        """Raise if the record's certificate disagrees with it."""
         if recording.certificate is None:
             return
-        # Of one that ended early the certificate is withdrawn; it may quote a candidate as a pull had changed it.
+        # The certificate of an early end is withdrawn; it may quote a candidate that a pull has changed.
         whole = recording.status == "stopped"
         try:
             borne_out(recording, recording.certificate, self, self.task, self.actions, self.version, candidate=whole)
@@ -290,7 +290,7 @@ class Session(Search):
             self.record.settle()
 
     def _show(self) -> None:
-        """A snapshot, where one is due."""
+        """Take a snapshot if one is due."""
         if self.watched or self.stopped:
             return
         if self.snapshots is not None and time.monotonic() >= self.snapshots.due:
@@ -304,13 +304,13 @@ class Session(Search):
             raise loss
 
     def _write_to(self, record: Record) -> None:
-        """Write everything down from now on."""
+        """Record everything from now on."""
         self.record = self.journal = record
         self.snapshots = Snapshots(self, record)
 
 
 def recorded_task(config: Mapping[str, Any]) -> Task:
-    """The task that a recorded search was made from.
+    """The task of a recorded search.
 
     Examples
     --------

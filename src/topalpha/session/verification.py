@@ -1,4 +1,4 @@
-"""Whether a certificate is what the recorded pulls prove: everything is computed again."""
+"""Verification: the certificate is computed again from the recorded pulls."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def verify(
     *,
     allow_pickle: bool = False,
 ) -> Certificate:
-    """Replay a recorded search, compute its certificate again, and return it if it is the one on record.
+    """Replay a recorded search, compute its certificate again, and return it if it equals the recorded one.
 
     Every ask must be what the algorithm asks for after the rewards before it; the claims, the bounds, the counts and
     the fingerprint of the whole record must come out the same, and so must the figures of its last snapshot. Anything
@@ -35,13 +35,13 @@ def verify(
     Parameters
     ----------
     path, name
-        The file, and which search in it if there are several.
+        The file, and the name of the search if there are several.
     certificate
-        One that was handed on separately, to be compared with the record; the one in the file unless given.
+        Another copy of the certificate, to compare with the record; by default the one in the file.
     allow_pickle
-        Candidates that were pickled are not loaded, for that can run any code; the certificate that is returned then
-        says "(pickled)" for the recommended one. With True they are loaded, and how it looks is compared, too: only
-        for a file that you trust.
+        Pickled candidates are not loaded, because that can run any code; the returned certificate then says "(pickled)"
+        for the recommended one. With True they are loaded, and the quotation is compared too: only for a file that you
+        trust.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def confirmed(
     *,
     allow_pickle: bool = False,
 ) -> tuple[Certificate, Session]:
-    """The same for a recording that was read, with the search that it replays to."""
+    """The same for a recording, with the replayed search."""
     given = recording.certificate if certificate is None else certificate
     mapped = given is None or isinstance(given, Certificate | Mapping)
     require(mapped, "certificate", "be a Certificate or its entries by name", given)

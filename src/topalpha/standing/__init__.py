@@ -1,4 +1,4 @@
-"""How a search stands, now or at any moment of its past: what pictures and reports are made of."""
+"""How a search stands, now or at any moment of its past, for pictures and reports."""
 
 from topalpha.ask_tell import Standing
 from topalpha.standing.moments import Origin, Source, origin_of, standing, timeline

@@ -32,9 +32,9 @@ class Origin:
     name, status, family
         The search's name in its file, its status, and its reward model.
     certificate
-        What it ended with; None before. One in a file is computed again.
+        The certificate at its end; None before. A certificate in a file is computed again.
     replayed
-        The search as it stands, where it has been run again already.
+        The search as it stands, if it has already been replayed.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Origin:
     replayed: Search | None = None
 
     def fresh(self) -> Search:
-        """A search that has not begun."""
+        """A new search."""
         if isinstance(self.log, Trail):
             return Search(self.log.algorithm, self.log.seed, model=self.log.model)
         assert isinstance(self.log, Recording)
@@ -73,9 +73,9 @@ class Origin:
 
 
 def origin_of(source: Source, name: str | None = None) -> Origin:
-    """What a source stands for; ``name`` says which search, if it is a file that holds several.
+    """The origin of a source; ``name`` is the search, if the source is a file with several.
 
-    Pickled candidates are not loaded. A certificate that the recorded pulls do not bear out raises
+    Pickled candidates are not loaded. A certificate that disagrees with the recorded pulls raises
     :class:`topalpha.session.Refuted`.
 
     Examples
@@ -99,7 +99,7 @@ def origin_of(source: Source, name: str | None = None) -> Origin:
     found = source if isinstance(source, Result) else getattr(source, "result", None)
     require(isinstance(found, Result), "source", ALLOWED, source)
     assert isinstance(found, Result)
-    require(found.trail is not None, "source", "be a Result that a search returned", found)
+    require(found.trail is not None, "source", "be a Result of a search", found)
     assert found.trail is not None
     status = found.trail.status if found.certificate is None else found.certificate.reason
     return Origin(found.trail, None, status, found.trail.model.text, found.certificate)
@@ -111,11 +111,11 @@ def standing(source: Source, name: str | None = None) -> Standing:
     Parameters
     ----------
     source
-        A :class:`topalpha.Result`, or something that has one as its ``result``; a :class:`topalpha.Search` or
-        :class:`topalpha.Session`; the path of a storage file, also while its search runs; or a recording of one. A
-        standing is given back as it is.
+        A :class:`topalpha.Result`, or an object with one as its ``result``; a :class:`topalpha.Search` or
+        :class:`topalpha.Session`; the path of a storage file, also while its search runs; a recording of one; or a
+        standing, which is returned.
     name
-        Which search, if the file holds several.
+        The name of the search, if the file holds several.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def timeline(source: Source, name: str | None = None, *, points: int = 60, arms:
     source, name
         As for :func:`standing`.
     points
-        How many moments.
+        The number of moments.
     arms
         How many arms each moment tells about: the ones with most pulls at the end, and the leader of the moment. All
         unless given, which for thousands of arms takes a while.
@@ -166,7 +166,7 @@ def timeline(source: Source, name: str | None = None, *, points: int = 60, arms:
     points = whole("points", points)
     origin = origin_of(source, name)
     told = len(origin.log.tells)
-    require(told > 0, "source", "hold a reward at least", told)
+    require(told > 0, "source", "hold at least one reward", told)
     kept = None if arms is None else _most_pulled(origin.log, whole("arms", arms, 0))
     return list(_moments(origin, _evenly(told, points), kept))
 
@@ -186,7 +186,7 @@ def _now(origin: Origin, search: Search, kept: set[int] | None = None, proved: b
 
 
 def _evenly(told: int, points: int) -> set[int]:
-    """So many numbers of rewards without the last, which is the present."""
+    """Evenly spaced numbers of rewards, without the last, which is the present."""
     return {round(told * place / points) for place in range(1, points)} - {0, told}
 
 
