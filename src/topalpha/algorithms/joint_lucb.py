@@ -102,10 +102,7 @@ class JointLUCB(JointRules, JointLUCBParameters):
 
     @property
     def traits(self) -> Traits:
-        """Columns: the sum, the running upper bound, registrations, evidence. Rewards count in the order of all pulls.
-
-        State: registered arms, credit, next check, share, leader. For the order see docs/proofs.md, E.2.
-        """
+        """Columns: sum, upper bound, registrations, evidence. For the order of rewards see docs/proofs.md, E.2."""
         return Traits("joint-lucb", columns=AFTER + self.evidence.extra, numbers=STATE, width=1, global_order=True)
 
     def stopping(self, history: History, memory: Any, pair: Pair) -> bool:

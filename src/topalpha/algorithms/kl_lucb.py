@@ -72,18 +72,14 @@ class KLLUCB(Rounds, TargetClaims, KLLUCBParameters):
 
     @property
     def traits(self) -> Traits:
-        """Columns: the sum of rewards and the time of the last refresh; rewards may depend on each other across arms.
-
-        Rewards count in the order of all pulls only if bounds store the time of their refresh. The proof does not need
-        this, but a run must not depend on which pull comes back first.
-        """
+        """Columns: the sum of rewards and the time of the last refresh; rewards may depend on each other."""
         return Traits(
             "kl-lucb",
             columns=2,
             width=2,
             covered=self.covered,
             independent=False,
-            global_order=self.overlapping_only,
+            global_order=self.overlapping_only,  # not for the proof: a run must not depend on which pull is back first
         )
 
     def scratch(self, arms: int) -> KLLUCBMemory:

@@ -148,9 +148,9 @@ class Bernoulli(FromZero, BernoulliParameters):
         return 0.5 * epsilon * epsilon
 
     def redundancy(self, total: float, pulls: int) -> float:
-        """R of the Beta(1/2, 1/2) mixture of Krichevsky and Trofimov.
+        """R of the Beta(1/2, 1/2) mixture of Krichevsky and Trofimov; at most (1/2) ln N + ln 2.
 
-        S ln p + (N-S) ln(1-p) - ln B(S+1/2, N-S+1/2) + ln pi, with 0 ln 0 = 0; at most (1/2) ln N + ln 2.
+        S ln p + (N-S) ln(1-p) - ln B(S+1/2, N-S+1/2) + ln pi, with 0 ln 0 = 0.
         """
         failures = pulls - total
         result = log_gamma(pulls + 1.0) - log_gamma(total + 0.5) - log_gamma(failures + 0.5) + math.log(math.pi)

@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 
 
 class ScaleFamily(FromZero):
-    """A family known up to its scale, given its ``shape`` and the ``highest`` mean.
-
-    Tilts are logarithms of ratios of means, and gaps are relative, so neither depends on the shape.
-    """
+    """A family known up to its scale. Tilts are log ratios of means, gaps are relative: the shape drops out of both."""
 
     if TYPE_CHECKING:
 
@@ -51,14 +48,11 @@ class ScaleFamily(FromZero):
         return self.shape * ratio_cost(mean, other)
 
     def upper(self, mean: float, level: float) -> float:
-        """sup{q : d(mean, q) <= level}, never below it (label ``kl-ub``).
-
-        A mean of 0 can only be an underflow, which has no information about the scale: the bound is then ``highest``.
-        """
+        """sup{q : d(mean, q) <= level}, never below it (label ``kl-ub``)."""
         if level <= 0.0:
             return min(mean, self.highest)
         if mean <= 0.0:
-            return self.highest
+            return self.highest  # an underflow, which does not say anything about the scale
         shift = widest_shift(level / self.shape)
         shift += OUTWARD * (1.0 + shift)
         if shift < 700.0:
@@ -73,10 +67,7 @@ class ScaleFamily(FromZero):
         return mean / (1.0 + widest_growth(level / self.shape)) * (1.0 - OUTWARD)
 
     def ceiling(self, mean: float, bound: float, level: float, later: float) -> float:
-        """The tangent on a logarithmic scale; the bound itself is not concave in the level.
-
-        With q the bound, s = ln(q / mean) is concave, of slope 1 / (k (1 - mean/q)).
-        """
+        """The tangent of s = ln(q / mean), concave in the level, of slope 1 / (k (1 - mean/q)); the bound q is not."""
         if bound <= mean or bound >= self.highest:
             return self.highest
         exponent = (later - level) / self.shape * (bound / (bound - mean))

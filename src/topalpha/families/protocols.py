@@ -43,10 +43,7 @@ class RewardModel(Protocol):
 
 @runtime_checkable
 class EvidenceFamily(RewardModel, Protocol):
-    """Rewards with known likelihood ratios between means, as joint-lucb needs.
-
-    ``gap_unit`` and ``largest_gap``, which choose grids, run on the host only.
-    """
+    """Rewards with known likelihood ratios, for joint-lucb; ``gap_unit`` and ``largest_gap`` run on the host only."""
 
     def gap_unit(self, epsilon: float) -> float:
         """A difference of ``epsilon`` between means, in the family's own scale of gaps."""

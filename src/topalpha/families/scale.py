@@ -42,9 +42,7 @@ def ratio_cost(one: float, other: float) -> float:
 
 
 def log_gamma(value: float) -> float:
-    """ln Gamma(value) for a positive value, by Stirling's series from 10 on.
-
-    ``math.lgamma`` differs from its compiled version in the last digit, and so would a run.
+    """ln Gamma(value) for a positive value, by Stirling's series from 10 on; ``math.lgamma`` differs when compiled.
 
     Examples
     --------

@@ -56,9 +56,7 @@ def rank_level(rank: int, level: float) -> float:
 def rank_claims(
     alpha: float, lower: float, others: Sequence[float], level: float, arms: int, pool: int, delta_u: float
 ) -> list[Claim]:
-    """The curve of Theorem D': smaller epsilons for larger alphas, the target's own alpha first.
-
-    ``others`` are the upper bounds of all other arms, infinite for an arm without a reward.
+    """The curve of Theorem D', the target's alpha first; ``others`` are the other arms' upper bounds, or infinite.
 
     Examples
     --------

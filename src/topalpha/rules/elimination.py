@@ -181,9 +181,7 @@ def survivor(history: History, first: int) -> int:
 
 
 def sort_by_round_mean(history: History, order: MutableSequence[int], count: int) -> None:
-    """Sort the first ``count`` arms of ``order`` by their mean in this round, largest first; ties go to lower indices.
-
-    A heap sort in place: compiled rules allocate nothing.
+    """Heap-sort the first ``count`` arms of ``order`` in place by their round mean, largest first, then lowest index.
 
     Examples
     --------

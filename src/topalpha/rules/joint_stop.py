@@ -125,7 +125,7 @@ def leader_or_challenger(
 
 
 def register(rule: Any, history: History, leader: int) -> None:
-    """Register a leader that looks settled: pulls asked for from now on are evidence of its own.
+    """Register a leader that looks settled: pulls asked for later are its own evidence.
 
     Pulls in flight are not: that they have not come back yet may depend on their rewards.
     """

@@ -27,10 +27,7 @@ _PER_PULL = 1e-14
 
 
 class PairMemory(NamedTuple):
-    """Scratch of this stopping rule: means with their tree, redundancies, and the rival that last prevented the stop.
-
-    ``draws`` is scratch, one number per arm.
-    """
+    """Scratch: means with their tree, redundancies, the rival that last prevented the stop, and one number per arm."""
 
     ready: MutableSequence[int]
     means: MutableSequence[float]
@@ -122,9 +119,7 @@ def enclose(
     rival_pulls: float,
     gap: float,
 ) -> tuple[float, float]:
-    """An interval within [low, high] that contains the minimiser of N_i d(p_i, x) + N_j d(p_j, x + gap).
-
-    By regula falsi; an end that stays put gets half its weight (Illinois).
+    """An interval in [low, high] around the minimiser of N_i d(p_i, x) + N_j d(p_j, x + gap), by regula falsi.
 
     Examples
     --------
@@ -161,7 +156,7 @@ def enclose(
         if value <= 0.0:
             left = point
             below = value
-            above *= 0.5 if side < 0 else 1.0
+            above *= 0.5 if side < 0 else 1.0  # Illinois: an end that stays put gets half its weight
             side = -1
         else:
             right = point
@@ -244,8 +239,6 @@ def separated(
 ) -> bool:
     """The stopping rule: whether the evidence against every rival of the leader reaches the threshold.
 
-    The rival that failed last time is checked first, because it mostly fails again.
-
     Examples
     --------
     >>> from topalpha.families import Bernoulli
@@ -254,7 +247,7 @@ def separated(
     >>> separated(Bernoulli(), history, memory, 0, 0.1, 0.1), separated(Bernoulli(), history, memory, 0, 0.1, 0.2)
     (True, False)
     """
-    rival = memory.rival[0]
+    rival = memory.rival[0]  # the rival that failed last time mostly fails again
     if rival != leader and not separation(family, history, memory, leader, rival, epsilon) >= threshold:
         return False
     for arm in range(history.arms):
@@ -267,9 +260,7 @@ def separated(
 def closest_rival(
     family: RewardFamily, history: History, memory: Any, leader: int, epsilon: float, share: float
 ) -> int:
-    """The rival of least W - share * R_j; ties go to fewer pulls, then to the lower index.
-
-    Pulls in flight count as if their rewards were their arm's mean.
+    """The rival of least W - share * R_j, pulls in flight counted at their mean; ties to fewer pulls, then lower index.
 
     Examples
     --------

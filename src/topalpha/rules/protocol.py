@@ -155,10 +155,7 @@ class Algorithm(Protocol):
     def traits(self) -> Traits: ...
 
     def scratch(self, arms: int) -> Any:
-        """Fresh working memory for this many arms: a NamedTuple of lists.
-
-        To start again from fresh memory may change the speed, never a decision.
-        """
+        """Fresh working memory, a NamedTuple of lists; it may change the speed, never a decision."""
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
         """Fold one reward of ``arm`` into ``history``, and into ``memory`` if that helps the next plan."""
@@ -197,10 +194,7 @@ class Certifier(Algorithm, Protocol):
         """The arm's current upper bound."""
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """The claims proved about the arm so far, whether or not the run has stopped; the smallest alpha first.
-
-        With probability at least 1 - delta, all of them hold at all times.
-        """
+        """The claims proved about the arm so far, smallest alpha first; all hold together at all times."""
 
 
 @runtime_checkable

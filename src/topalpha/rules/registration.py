@@ -117,9 +117,6 @@ def algorithm(
     ...     return target.alpha * k
     >>> design(0.05, 0.1, 0.1, k=2), design.entry.name, design.entry.defaults
     (0.1, 'mine', {'k': 1})
-    >>> design(2, 0.1, 0.1)
-    Traceback (most recent call last):
-    ValueError: alpha must lie strictly between 0 and 1, got 2
     """
 
     def decorate(make: Callable[..., Made]) -> Design[Made]:

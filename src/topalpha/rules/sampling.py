@@ -185,9 +185,7 @@ def leads_enough(history: History, leader: int) -> bool:
 
 
 def leads_blindly(history: History, leader: int) -> bool:
-    """Whether the leader's outstanding pulls number at least half of its rewards, counted or not: more are risky.
-
-    The counterpart of :func:`leads_enough` for :func:`told_leader`, which uses rewards that do not count yet.
+    """As :func:`leads_enough`, with :func:`told_leader`: outstanding pulls against half of all rewards, counted or not.
 
     Examples
     --------

@@ -92,9 +92,7 @@ def thin_rows(rows: Any, first: int, wrong: Any, keep: float, rng: Any) -> int:
 
 
 def mark_errors(column: Any, labels: Any, weights: Any, cut: float, left: int, right: int, wrong: Any) -> None:
-    """Set ``wrong`` to a row's weight where the stump errs, and to 0 elsewhere.
-
-    The stump predicts class ``left`` where the feature is at most ``cut``, and ``right`` elsewhere.
+    """Set ``wrong`` to the weight of rows where a stump, ``left`` up to ``cut`` and then ``right``, errs; else to 0.
 
     Examples
     --------

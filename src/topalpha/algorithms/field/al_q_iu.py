@@ -47,10 +47,7 @@ _BEST, _WORST, _MEASURE, _SEARCH = 0, 1, 2, 3
 
 
 class LimitEstimation(NamedTuple):
-    """The estimate of the limit: ``best`` keeps the best of ``drawn`` arms, ``worst`` finds the worst of these.
-
-    The limit is its mean over ``measure_pulls`` pulls, less ``margin``.
-    """
+    """The limit: the mean, less ``margin``, of the worst of the best of ``drawn`` arms over ``measure_pulls`` pulls."""
 
     drawn: int
     best: Halving

@@ -115,10 +115,7 @@ class BracketingUCB(BracketingUCBParameters):
             self.file_bound(history, memory, arm)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """The bracket whose turn it is draws an arm, or pulls its arm of largest upper bound.
-
-        A bracket with pulls in flight waits, so the run does not depend on the number of workers.
-        """
+        """The bracket in turn draws an arm or pulls its arm of largest upper bound; with pulls in flight it waits."""
         asked = history.t + history.in_flight
         if asked >= self.budget:
             return WAIT if history.in_flight > 0 else 0

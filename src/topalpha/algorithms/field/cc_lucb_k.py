@@ -116,10 +116,7 @@ class CCLUCBk(BestOfRanking, RunningBounds, Rounds, CCLUCBkParameters):
         return best
 
     def weakest_of_selection(self, history: History, memory: Any, target: float) -> int:
-        """The arm of J with the smallest lower bound, or -1 if all lower bounds of J reach the target.
-
-        A bound is computed once per number of rewards and stored with that number, as a statistic.
-        """
+        """The arm of J with the smallest lower bound, or -1 if all lower bounds of J reach the target."""
         counted = EXTRA + self.confidence.extra
         weakest = -1
         short = False

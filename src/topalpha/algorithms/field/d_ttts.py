@@ -24,11 +24,7 @@ from topalpha.validate import fraction, whole
 
 
 class DynamicTopTwoParameters(NamedTuple):
-    """The target and the sampling rule.
-
-    ``first`` is the probability of pulling the arm of the largest draw. After ``repeats`` repeated draws the arm of the
-    second largest draw is taken.
-    """
+    """The target and the sampling rule."""
 
     alpha: float
     epsilon: float

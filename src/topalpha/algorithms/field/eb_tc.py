@@ -50,9 +50,7 @@ class TopTwo(LeadingAnswer, Slack):
     family=checked,
 )
 def design(target: Target, *, slack: float | None = None, pool: int = 0) -> PairStop:
-    """EB-TC on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on all of a finite list of ``pool`` candidates.
-
-    ``slack`` is eps0 of the sampling rule, by default epsilon.
+    """EB-TC on the arms of lucb++, with slack eps0 = ``slack``, by default epsilon.
 
     Examples
     --------

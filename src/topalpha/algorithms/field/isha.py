@@ -90,9 +90,7 @@ def schedule(arms: int, budget: int) -> list[tuple[int, int, int]]:
 
 
 def error_bound(arms: int, budget: int, alpha: float, epsilon: float) -> float:
-    """An upper bound, for every reservoir, on P(the arm returned is not within epsilon of the top alpha fraction).
-
-    (1 - alpha)^n for no arm of that fraction among n, plus :func:`drop_bound` of the rounds.
+    """An upper bound on P(the arm returned is not within epsilon of the top alpha fraction), for every reservoir.
 
     Examples
     --------

@@ -37,10 +37,7 @@ _LOG_NINE = math.log(9.0)
 
 
 class JamiesonHaasRechtParameters(NamedTuple):
-    """The target and the guesses.
-
-    ``scouts`` is the number of coins for the estimate of the lower mean; ``spent_level`` is delta, for all guesses.
-    """
+    """The target and the guesses; ``scouts`` coins estimate the lower mean, ``spent_level`` is delta."""
 
     alpha: float
     epsilon: float

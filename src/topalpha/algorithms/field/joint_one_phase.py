@@ -146,9 +146,7 @@ class JointOnePhase(joint_lucb.JointRules, JointOnePhaseParameters):
 def design(
     target: Target, *, delta_u: float = 0.65, leader_weight: float = 0.15, challenger_weight: float = 0.7
 ) -> JointOnePhase:
-    """The joint stopping rule with arms drawn as needed; options as for joint-lucb.
-
-    There is no finite pool: without replacement the number of draws must be fixed.
+    """The joint stop with arms drawn as needed; options as for joint-lucb, but no pool: its draws must be fixed.
 
     Examples
     --------

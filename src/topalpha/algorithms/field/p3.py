@@ -49,8 +49,7 @@ class Copies(NamedTuple):
     def tournament(self, history: History, order: Integers, start: int, each: int, place: int, batch: Integers) -> int:
         """Blocks of the current contest, copies of ``each`` fresh arms from ``start`` on; 0 once one arm is left.
 
-        A copy leaves one arm in the set, and the next copy begins after it: in the end the set from ``start`` on has
-        the winners.
+        A copy leaves its winner in the set, and the next copy begins after it.
         """
         while True:
             done = int(history.state[place + _DONE])

@@ -160,9 +160,7 @@ class Accepting(Blocks):
 
 
 def split(total: float, costs: Sequence[float], shares: Sequence[float]) -> list[float]:
-    """The positive x with sum shares_i x_i = total that minimise sum costs_i / x_i^2.
-
-    Lagrange: 2 costs_i / x_i^3 is proportional to shares_i.
+    """The positive x with sum shares_i x_i = total that minimise sum costs_i / x_i^2, by Lagrange.
 
     Examples
     --------

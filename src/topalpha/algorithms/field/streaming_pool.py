@@ -92,16 +92,14 @@ class StreamingLUCB(RunningBounds, StreamingLUCBParameters):
         return count if count > 0 else WAIT
 
     def settle_pool(self, history: History, memory: Any) -> int:
-        """Discard all arms that the bounds allow; return the leader, -1 if no arm has a reward.
-
-        The leader's lower bound is computed only if it discards an arm, which one evaluation decides.
-        """
+        """Discard all arms that the bounds allow; return the leader, -1 if no arm has a reward."""
         state = history.state
         if state[_KNOWN] == 1.0:
             self.discard_arms(history)
         leader = self.leader_of_pool(history)
         while leader >= 0:
             target = self.useful_target(history, leader)
+            # one evaluation decides whether the bound discards an arm; only then is it computed
             if target == math.inf or not self.confidence.reaches(history, memory.lookup, leader, target):
                 break
             state[_FLOOR] = max(target, self.confidence.lower_now(history, memory.lookup, leader))
@@ -151,10 +149,7 @@ class StreamingLUCB(RunningBounds, StreamingLUCBParameters):
         return best
 
     def useful_target(self, history: History, leader: int) -> float:
-        """The least lower bound of the leader that would discard another arm of the pool; infinite if none would.
-
-        To discard a*, the leader must take its place.
-        """
+        """The least lower bound with which the leader discards an arm, or replaces and discards a*; else infinite."""
         state = history.state
         target = math.inf
         for place in range(int(state[_COUNT])):
@@ -226,10 +221,7 @@ class StreamingLUCB(RunningBounds, StreamingLUCBParameters):
         return history.state[_FLOOR] + self.discard_slack if discarded else self.family.highest
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """The claims proved about an arm of the pool (docs/proofs.md, D.4): discarded arms are below L* + slack.
-
-        There are none if L* is reset at refills.
-        """
+        """The claims about an arm of the pool (docs/proofs.md, D.4); none if L* is reset at refills."""
         pool = self.in_pool(history)
         if self.chained or arm not in pool:
             return []

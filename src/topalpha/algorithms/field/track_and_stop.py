@@ -89,10 +89,7 @@ class Tracking(NamedTuple):
         memory.draws[answer] = 1.0
 
     def tracked(self, history: History, memory: Any) -> int:
-        """The arm furthest behind its proportion; the least pulled arm first if it has fewer than sqrt(t) - n/2 pulls.
-
-        Pulls in flight count.
-        """
+        """The arm furthest behind its proportion, or the least pulled arm if it has fewer than sqrt(t) - n/2 pulls."""
         whole = 0.0
         for arm in range(history.arms):
             whole += memory.draws[arm]
@@ -128,9 +125,7 @@ class Tracking(NamedTuple):
     family=checked,
 )
 def design(target: Target, *, stick: float = 0.1, pool: int = 0) -> PairStop:
-    """Track-and-Stop on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on all of a finite list of ``pool`` candidates.
-
-    An answer is at most ``stick`` epsilons below the largest mean.
+    """Track-and-Stop on the arms of lucb++; an answer is at most ``stick`` epsilons below the largest mean.
 
     Examples
     --------

@@ -69,10 +69,7 @@ class UGapE(Rounds, MixtureBounds, TargetClaims, lucb_pp.LUCBPlusPlusParameters)
             play(memory.safest, memory.lowers, history.pulls, arm)
 
     def candidate(self, history: History, memory: Any) -> int:
-        """J = argmin B_k, the arm of largest U or that of largest L; ties go to fewer pulls, then to the lower index.
-
-        B_k is max U - L_k for every arm except the one of largest U, so no other arm can have the least index.
-        """
+        """J = argmin B_k, the arm of largest U or that of largest L: B_k is max U - L_k for all arms but the former."""
         top = memory.tops[1]
         second = runner_up(memory.tops, memory.uppers, history.pulls, top)
         safe = runner_up(memory.safest, memory.lowers, history.pulls, top)
