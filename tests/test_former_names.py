@@ -53,6 +53,25 @@ def test_classes_that_were_renamed_are_found_by_their_former_names():
         assert getattr(import_module(f"topalpha.{module}"), old).__name__ == name
 
 
+def test_former_modules_are_attributes_and_give_all_their_names():
+    code = (
+        "import topalpha, topalpha.algorithms as field; print(topalpha.core.Claim.__name__, field.p2.P2.__name__)\n"
+        "from topalpha.core import *; from topalpha.audit import *; print(History.__name__, Case.__name__)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["Claim", "P2", "History", "AuditCase"]
+
+
+def test_no_two_classes_share_a_name():
+    names = [
+        node.name
+        for file in (ROOT / "src").rglob("*.py")
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
 @pytest.mark.parametrize("name", ["topalpha.cores", "topalpha.core.parts", "core", "models", "audit.cases", "progress"])
 def test_other_names_are_not_found(name):
     with pytest.raises(ModuleNotFoundError):

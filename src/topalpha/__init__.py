@@ -60,6 +60,8 @@ __all__ = sorted([*_HOMES, "__version__"])
 
 
 def __getattr__(name: str) -> Any:
+    if name not in _HOMES and name in former_names.FORMER:
+        return import_module(f"topalpha.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'topalpha' has no attribute {name!r}")
     home = import_module(_HOMES[name])

@@ -93,7 +93,7 @@ RENAMED = {
     **{f"{module}.Cell": "AuditCell" for module in ("audit", "audit.cell")},
     **{f"{module}.Case": "ComparisonCase" for module in ("comparison", "comparison.configuration")},
     **{f"{module}.Cell": "ComparisonCell" for module in ("comparison", "comparison.cells")},
-    "algorithms.finite_solvers.Rounds": "Contest",
+    "algorithms.finite_solvers.Rounds": "EliminationContest",
     "comparison.ledger.Ledger": "FinishedCells",
     "runs.Outcome": "RunOutcome",
     "table1.Row": "PaperRow",
@@ -108,6 +108,8 @@ class FormerModule(ModuleType):
     """
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return dir(self)
         former = self.__name__.removeprefix("topalpha.")
         current = RENAMED.get(f"{former}.{name}", name)
         for home in FORMER[former]:
@@ -115,6 +117,14 @@ class FormerModule(ModuleType):
             if hasattr(found, current):
                 return getattr(found, current)
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        """The public names of its new homes, under their former names."""
+        former = self.__name__.removeprefix("topalpha.")
+        renamed = {new: old.rpartition(".")[2] for old, new in RENAMED.items() if old.rpartition(".")[0] == former}
+        homes = [import_module(f"topalpha.{home}") for home in FORMER[former]]
+        names = {name for home in homes for name in dir(home) if not name.startswith("_")}
+        return sorted(renamed.get(name, name) for name in names)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """Call the function of this name."""

@@ -49,6 +49,8 @@ def run(tmp_path):
     assert len(code.splitlines()) <= 60
     package = shutil.copytree(Path(topalpha.__file__).parent, tmp_path / "topalpha", ignore=lambda *_: ["__pycache__"])
     (package / "algorithms" / "field" / "uniform_lucb_pp.py").write_text(code, encoding="utf-8")
+    check = [sys.executable, "-m", "ruff", "check", f"--config={ROOT / 'pyproject.toml'}", "--no-cache"]
+    subprocess.run([*check, package / "algorithms" / "field" / "uniform_lucb_pp.py"], check=True)
     registry = package / "algorithms" / "__init__.py"
     text = registry.read_text(encoding="utf-8")
     assert text.count(LISTED) == 1

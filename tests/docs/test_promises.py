@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.support.folders import ROOT
 from topalpha.algorithms import PRINCIPAL, design
 from topalpha.planner.caps import sure_cap
@@ -41,6 +43,8 @@ def test_what_is_not_proved_of_the_expected_number_of_pulls_is_its_order():
 
 
 def test_the_page_on_guarantees_says_how_often_the_audit_errs():
-    """As the command prints it, for the cells of today."""
-    said = f"at most {FALSE_ALARM:g} per line, {FALSE_ALARM * len(list(cells())):.2g} in the whole audit."
-    assert said in words(ROOT / "docs" / "guarantee.md")
+    """A bound that holds for the cells of today, and for some more."""
+    said = re.search(
+        rf"at most {FALSE_ALARM:g} per line, (0\.\d+) in the whole audit\.", words(ROOT / "docs" / "guarantee.md")
+    )
+    assert FALSE_ALARM * len(list(cells())) <= float(said[1]) < 0.01

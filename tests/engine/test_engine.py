@@ -302,7 +302,7 @@ def test_rules_are_made_of_rules():
     files = compiling._files(rules)
     assert {Path(module.__file__) for module in compiling.SHARED_MODULES} <= compiling._files([NamedTuple])
     rooms = {file.relative_to(Path(topalpha.__file__).parent).parts[0] for file in files}
-    assert rooms == {"algorithms", "confidence", "engine", "families", "rules", "theory", "validate.py"}
+    assert rooms == {"algorithms", "confidence", "engine", "families", "rules"}
 
 
 def resident():

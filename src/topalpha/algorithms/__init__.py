@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import Any
 
 from topalpha.algorithms import cc_lucb, joint_lucb, kl_lucb, lucb_pp
-from topalpha.families import Normal
-from topalpha.families.protocols import RewardModel
+from topalpha.families import describe
+from topalpha.families.protocols import EvidenceFamily, RewardModel
 from topalpha.rules.protocol import Algorithm
 from topalpha.rules.registration import Entry
 from topalpha.validate import choice, plain, require
@@ -54,6 +54,12 @@ ALGORITHMS = (*PRINCIPAL, *FIELD)
 DEFAULT = joint_lucb.design.entry.name
 
 
+def __getattr__(name: str) -> Any:
+    if any(name == entry.design.__module__.rpartition(".")[2] for entry in FIELD):
+        return import_module(f"topalpha.algorithms.field.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def default_for(family: RewardModel) -> str:
     """The default algorithm: joint-lucb, or cc-lucb for rewards whose evidence cannot be joined.
 
@@ -63,7 +69,8 @@ def default_for(family: RewardModel) -> str:
     >>> default_for(Bernoulli()), default_for(Normal())
     ('joint-lucb', 'cc-lucb')
     """
-    return cc_lucb.design.entry.name if isinstance(family, Normal) else DEFAULT
+    joined = isinstance(family, EvidenceFamily) or describe(family).partition("(")[0] in joint_lucb.design.entry.models
+    return DEFAULT if joined else cc_lucb.design.entry.name
 
 
 def entry(name: str) -> Entry:

@@ -72,6 +72,8 @@ class CCLUCBParameters(NamedTuple):
 class CCLUCB(RunningBounds, Rounds, CCLUCBParameters):
     """Constant-confidence LUCB; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, D)."""
 
+    __slots__ = ()
+
     @property
     def traits(self) -> Traits:
         """Columns: the sum of rewards, the running bounds and their further columns. State: the leader."""

@@ -63,6 +63,8 @@ class JointLUCBParameters(NamedTuple):
 class JointRules(Rounds):
     """The joint stopping rule with its sampling rule and claims (docs/proofs.md, E)."""
 
+    __slots__ = ()
+
     def scratch(self, arms: int) -> JointMemory:
         """Empty trees and the tables of the evidence."""
         return fresh_memory(self, arms)
@@ -99,6 +101,8 @@ class JointRules(Rounds):
 
 class JointLUCB(JointRules, JointLUCBParameters):
     """LUCB with the joint stop; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, E)."""
+
+    __slots__ = ()
 
     @property
     def traits(self) -> Traits:

@@ -70,6 +70,8 @@ class KLLUCB(Rounds, TargetClaims, KLLUCBParameters):
     published table, nor a k1 below 2 zeta(gamma).
     """
 
+    __slots__ = ()
+
     @property
     def traits(self) -> Traits:
         """Columns: the sum of rewards and the time of the last refresh; rewards may depend on each other."""

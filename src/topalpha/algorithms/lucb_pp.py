@@ -53,6 +53,7 @@ class LUCBPlusPlusParameters(NamedTuple):
 class LUCBPlusPlus(Rounds, MixtureBounds, TargetClaims, LUCBPlusPlusParameters):
     """LUCB with asymmetric levels; :func:`design` builds it. (alpha, epsilon, delta)-correct (docs/proofs.md, B)."""
 
+    __slots__ = ()
     traits = Traits("lucb++", columns=1, width=2, independent=False)
 
     def scratch(self, arms: int) -> LUCBPlusPlusMemory:
@@ -116,6 +117,8 @@ class ModelLUCBPlusPlusParameters(NamedTuple):
 
 class ModelLUCBPlusPlus(TargetClaims, ModelLUCBPlusPlusParameters):
     """LUCB++ with the model's bounds; :func:`design` builds it. (alpha, epsilon, delta)-correct (docs/proofs.md, B)."""
+
+    __slots__ = ()
 
     @property
     def confidence(self) -> ConfidenceBounds:

@@ -198,7 +198,8 @@ def stand(
 
     spoken_of = selection if search.stopped or named is None else (named,)
     about = named if proved or certificate is not None else None
-    claims, gap, left = _proved(search, about, uppers) if certificate is None else (certificate.claims, None, None)
+    claims, gap, left = _proved(search, about, uppers)
+    claims = claims if certificate is None else certificate.claims
     told = np.ones(len(arm), dtype=bool) if kept is None else np.isin(arm, [*kept, -1 if leader is None else leader])
     return Standing(
         name=name,

@@ -10,6 +10,7 @@ import ast
 import hashlib
 import inspect
 import pkgutil
+import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -28,6 +29,10 @@ from topalpha.validate import require
 
 #: The rooms whose plain functions rule bodies may call.
 SHARED_ROOMS: tuple[ModuleType, ...] = (families, confidence, rules)
+
+#: Modules that run on the host only: input checks, theory, reservoirs and the registry. An edit there compiles nothing
+#: again.
+HOST = re.compile(r"topalpha\.(validate|randomness|(theory|reservoirs)(\..*)?|algorithms)$")
 
 # Compiled code borrows its arrays from a caller that keeps them alive. Counting references instead would cost an atomic
 # increment and decrement per array and call: more than all the mathematics of a round.
@@ -124,7 +129,9 @@ def _imports(name: str) -> tuple[str, ...]:
             named += [f"{node.module}", *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
             named += [alias.name for alias in node.names]
-    return tuple(found for found in named if found.startswith("topalpha.") and found in sys.modules)
+    return tuple(
+        found for found in named if found.startswith("topalpha.") and not HOST.match(found) and found in sys.modules
+    )
 
 
 def _sources(names: Iterable[str]) -> set[Path]:

@@ -71,8 +71,8 @@ def parse_family(text: str) -> RewardModel:
     Mirrored(family=Poisson(highest=3.0))
     >>> parse_family("laplace")
     Traceback (most recent call last):
-    ValueError: family must be one of bernoulli, gaussian, poisson, exponential, gamma, pass-fail, normal, low-variance, mirrored, got 'laplace'
-    """  # noqa: E501 - the message is one line
+    ValueError: family must be one of bernoulli, gaussian, ..., mirrored, got 'laplace'
+    """
     name, opened, inside = words("family", text).strip().partition("(")
     kind = MODELS[choice("family", name.strip(), MODELS)]
     if opened:
@@ -155,7 +155,8 @@ def checked_model(family: RewardModel | None) -> RewardModel:
     """
     if family is None:
         return Bernoulli()
-    require(isinstance(family, RewardModel), "family", "be a reward family (parse_family reads one from text)", family)
+    made = isinstance(family, RewardModel) and not isinstance(family, type)
+    require(made, "family", "be a reward family (parse_family reads one from text)", family)
     family.check_parameters()
     own: RewardModel = _plain(family)
     return own

@@ -46,6 +46,8 @@ class Bernoulli(FromZero, BernoulliParameters):
     (0.082282879, 0.712878631, 0.287121369)
     """
 
+    __slots__ = ()
+
     def divergence(self, mean: float, other: float) -> float:
         """d(x, y) = x ln(x/y) + (1-x) ln((1-x)/(1-y)), with 0 ln 0 = 0."""
         if mean == other:
@@ -240,4 +242,5 @@ class Bernoulli(FromZero, BernoulliParameters):
 
     def check_parameters(self) -> None:
         """Raise ``ValueError`` unless ``highest`` lies in (0, 1]."""
-        require(0.0 < self.highest <= 1.0, "highest", "lie in (0, 1]", self.highest)
+        inside = isinstance(self.highest, int | float) and 0.0 < self.highest <= 1.0
+        require(inside, "highest", "lie in (0, 1]", self.highest)

@@ -36,6 +36,8 @@ class Exponential(ScaleFamily, ExponentialParameters):
     (0.193147181, 3.24245367, 1.319068782)
     """
 
+    __slots__ = ()
+
     @property
     def shape(self) -> float:
         """1, the shape of an exponential law among gamma laws."""

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 class ScaleFamily(FromZero):
     """A family known up to its scale. Tilts are log ratios of means, gaps are relative: the shape drops out of both."""
 
+    __slots__ = ()
+
     if TYPE_CHECKING:
 
         @property
@@ -221,6 +223,8 @@ class Gamma(ScaleFamily, GammaParameters):
     >>> round(family.divergence(1.0, 2.0), 9), round(family.upper(2.0, 0.2), 9), round(family.lower(2.0, 0.2), 9)
     (0.386294361, 3.24245367, 1.319068782)
     """
+
+    __slots__ = ()
 
     def sample(self, mean: float, rng: Generator) -> float:
         """A gamma reward."""

@@ -45,6 +45,8 @@ class Gaussian(Independent, GaussianParameters):
     (0.08, 0.723606798, 0.276393202)
     """
 
+    __slots__ = ()
+
     @property
     def lowest(self) -> float:
         """-inf: means are not bounded below."""

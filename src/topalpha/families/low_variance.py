@@ -56,4 +56,5 @@ class LowVariance(NamedTuple):
 
     def check_parameters(self) -> None:
         """Raise ``ValueError`` unless ``highest`` lies in (0, 1]."""
-        require(0.0 < self.highest <= 1.0, "highest", "lie in (0, 1]", self.highest)
+        inside = isinstance(self.highest, int | float) and 0.0 < self.highest <= 1.0
+        require(inside, "highest", "lie in (0, 1]", self.highest)

@@ -51,6 +51,8 @@ class Poisson(FromZero, PoissonParameters):
     (0.306852819, 3.842649235, 2.290585438)
     """
 
+    __slots__ = ()
+
     def divergence(self, mean: float, other: float) -> float:
         """d(x, y) = y - x + x ln(x/y), with 0 ln 0 = 0."""
         if mean == other:

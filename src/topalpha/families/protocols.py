@@ -131,6 +131,8 @@ class RewardFamily(EvidenceFamily, Protocol):
 class Independent:
     """Base of families with independent rewards and no limit on pulls."""
 
+    __slots__ = ()
+
     @property
     def capacity(self) -> int:
         """No limit."""
@@ -146,6 +148,8 @@ class Independent:
 
 class FromZero(Independent):
     """Base of families with rewards of at least 0, whose redundancy is valid at every level."""
+
+    __slots__ = ()
 
     @property
     def lowest(self) -> float:

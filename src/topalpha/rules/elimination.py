@@ -29,6 +29,8 @@ class SortingRoom(NamedTuple):
 class Blocks:
     """Rewards arrive in blocks and count in the current round; an arm joins the set with its first block."""
 
+    __slots__ = ()
+
     def scratch(self, arms: int) -> SortingRoom:
         """Fresh memory."""
         return SortingRoom([0] * max(arms, 1))

@@ -31,6 +31,8 @@ class NoMemory(NamedTuple):
 class Counting:
     """Keep only the counts and the sums of rewards."""
 
+    __slots__ = ()
+
     def scratch(self, arms: int) -> Any:
         """Empty memory."""
         return NoMemory([0])
@@ -43,6 +45,8 @@ class Counting:
 
 class Rounds:
     """Draw n arms and pull each once; then apply the three rules in every round."""
+
+    __slots__ = ()
 
     def plan(self: Any, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Draw arms until there are n and all have a reward; then stop or sample."""
@@ -74,6 +78,8 @@ class Rounds:
 class RunningBounds:
     """Running bounds of the field ``confidence``: intersections over time, the upper ones in column ``UPPER``."""
 
+    __slots__ = ()
+
     def lower_bound(self: Any, history: History, memory: Any, arm: int) -> float:
         """The arm's running lower bound."""
         bound: float = self.confidence.lower_now(history, memory.lookup, arm)
@@ -91,6 +97,8 @@ class RunningBounds:
 
 class MixtureBounds:
     """Two-sided conjugate mixtures: N d(p, mu) <= threshold + R(S, N), R the family's redundancy."""
+
+    __slots__ = ()
 
     def mixture_upper(self: Any, total: float, pulls: int) -> float:
         """U_a from the sum and the number of rewards."""
@@ -116,6 +124,8 @@ class MixtureBounds:
 class TargetClaims:
     """Claims for the target's own alpha, from separate bounds (docs/proofs.md, A and B)."""
 
+    __slots__ = ()
+
     def claims(self: Any, history: History, memory: Any, arm: int) -> list[Claim]:
         """The smallest epsilon proved for the target's alpha, once all arms have been pulled."""
         if history.arms < self.arms or unseen(history.pulls, history.arms):
@@ -126,6 +136,8 @@ class TargetClaims:
 
 class BestOfRanking:
     """The ``wanted`` arms of largest mean, from a ranking that memory keeps up to date."""
+
+    __slots__ = ()
 
     def prepare(self, history: History, memory: Any) -> None:
         """Rank all arms."""

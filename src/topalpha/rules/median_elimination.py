@@ -19,15 +19,15 @@ from topalpha.rules.protocol import History, Integers
 PRINTED, TIGHT = 4.0, 2.0
 
 
-class Contest(NamedTuple):
+class EliminationContest(NamedTuple):
     """Median Elimination (``halving``) or uniform elimination; ``factor`` scales the number of pulls per arm.
 
     Examples
     --------
-    >>> median = Contest(0.4, 0.1, True, PRINTED)
+    >>> median = EliminationContest(0.4, 0.1, True, PRINTED)
     >>> median.round_pulls(0, 21), median.most_pulls(2, True)  # 4 ln(60) / 0.01
     (1638, 3276.0)
-    >>> uniform = Contest(0.2, 0.05, False, 1.0)
+    >>> uniform = EliminationContest(0.2, 0.05, False, 1.0)
     >>> uniform.round_pulls(0, 21), uniform.most_pulls(3, True)  # ln(400) / 0.04
     (150, 279.0)
     """

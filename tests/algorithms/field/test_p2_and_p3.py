@@ -19,7 +19,7 @@ from topalpha.randomness import run_seed, streams
 from topalpha.research.audit.cases import JUST_OVER
 from topalpha.research.audit.replay import AFFORDABLE, matrix
 from topalpha.reservoirs import Beta, Conditioned, Dirac, parse
-from topalpha.rules.median_elimination import Contest, arms_to_see
+from topalpha.rules.median_elimination import EliminationContest, arms_to_see
 from topalpha.rules.protocol import BlockAlgorithm, Selector
 from topalpha.simulation import finish, simulate
 from topalpha.testing import check_algorithm, check_design, check_parameters, interpreted
@@ -145,7 +145,7 @@ def test_blocks_of_a_run_are_the_schedule():
     """Pulls per arm of a copy: sums of the first rounds; half of the arms leave after each."""
     algorithm = design("p2", 0.2, 0.5, 0.1)
     one = finished(algorithm, UNIT, 0)
-    steps = np.cumsum([Contest(0.5, 0.05, True, 4.0).round_pulls(stage, 9) for stage in range(4)])
+    steps = np.cumsum([EliminationContest(0.5, 0.05, True, 4.0).round_pulls(stage, 9) for stage in range(4)])
     # 15 arms, then 8, 4, 2
     assert sorted(one.pulls) == sorted([steps[0]] * 7 + [steps[1]] * 4 + [steps[2]] * 2 + [steps[3]] * 2)
     assert one.pulls[one.recommend()] == steps[3]
@@ -155,8 +155,8 @@ def test_blocks_of_a_run_are_the_schedule():
 def test_winners_of_copies_meet_in_the_final():
     algorithm = design("p3", 0.2, 0.4, 0.1, solver="uniform", copies="corrected")
     one = finished(algorithm, UNIT, 0)
-    trial = Contest(0.2, 0.125, False, 1.0).round_pulls(0, algorithm.arms_each)
-    final = Contest(0.2, 0.05, False, 1.0).round_pulls(0, 3)
+    trial = EliminationContest(0.2, 0.125, False, 1.0).round_pulls(0, algorithm.arms_each)
+    final = EliminationContest(0.2, 0.05, False, 1.0).round_pulls(0, 3)
     pulls = one.pulls.reshape(3, algorithm.arms_each)
     for copy in pulls:
         assert sorted(copy) == [trial] * (algorithm.arms_each - 1) + [trial + final]
@@ -165,7 +165,7 @@ def test_winners_of_copies_meet_in_the_final():
 
 def test_one_arm_is_pulled_once():
     algorithm = design("p2", 0.95, 0.2, 0.9, arms="tight")
-    for solver in (algorithm.solver, Contest(0.2, 0.1, False, 1.0), ExponentialGap(0.01, 0.1, 0.25, 4.0)):
+    for solver in (algorithm.solver, EliminationContest(0.2, 0.1, False, 1.0), ExponentialGap(0.01, 0.1, 0.25, 4.0)):
         single = algorithm._replace(arms=1, solver=solver)
         last, _ = interpreted(single, UNIT)
         assert (last.t, last.arm, single.design_pulls()) == (1, 0, 1.0)

@@ -43,6 +43,7 @@ class ALQIKParameters(NamedTuple):
 class ALQIK(Accepting, ALQIKParameters):
     """Known threshold; build it with :func:`design`. Correct if the threshold is (docs/field/threshold.md, 2)."""
 
+    __slots__ = ()
     traits = Traits("al-q-ik", columns=ACCEPTED + 1, numbers=NUMBERS, width=WIDTH, blocks=True)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:

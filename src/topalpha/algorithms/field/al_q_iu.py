@@ -106,6 +106,7 @@ class ALQIUParameters(NamedTuple):
 class ALQIU(Accepting, ALQIUParameters):
     """Unknown threshold; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/field/threshold.md, 3)."""
 
+    __slots__ = ()
     traits = Traits("al-q-iu", columns=ACCEPTED + 1, numbers=NUMBERS + 2, width=WIDTH, blocks=True)
 
     def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:

@@ -60,6 +60,7 @@ class BracketingUCBParameters(NamedTuple):
 class BracketingUCB(BracketingUCBParameters):
     """UCB in brackets; build it with :func:`design`. No guarantee at the end, but claims (docs/field/budget.md, E)."""
 
+    __slots__ = ()
     traits = Traits("bucb", columns=1, width=1, covered=False)
 
     def scratch(self, arms: int) -> BracketingUCBMemory:

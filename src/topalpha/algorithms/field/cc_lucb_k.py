@@ -54,6 +54,8 @@ class CCLUCBkParameters(NamedTuple):
 class CCLUCBk(BestOfRanking, RunningBounds, Rounds, CCLUCBkParameters):
     """k arms with constant confidence; build it with :func:`design`. All k are correct (docs/field/lucb.md, 4)."""
 
+    __slots__ = ()
+
     @property
     def traits(self) -> Traits:
         """Columns: sums, running bounds, their further columns, and the number of rewards in each lower bound."""

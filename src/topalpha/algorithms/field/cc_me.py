@@ -66,6 +66,7 @@ class CCMEParameters(NamedTuple):
 class CCME(Blocks, CCMEParameters):
     """Elimination with a check; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, F)."""
 
+    __slots__ = ()
     traits = Traits("cc-me", columns=FURTHER, numbers=_NUMBERS, width=WIDTH, blocks=True)
 
     def attempt_arms(self, attempt: int) -> int:

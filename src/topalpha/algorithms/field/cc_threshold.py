@@ -65,6 +65,8 @@ class CCThresholdParameters(NamedTuple):
 class CCThreshold(Blocks, CCThresholdParameters):
     """One arm at a time; build it with :func:`design`. Both answers are proved (docs/field/threshold.md, 6)."""
 
+    __slots__ = ()
+
     @property
     def traits(self) -> Traits:
         """Only the sum of rewards: the current arm is the last one drawn. State: bank, discarded arms, answer."""

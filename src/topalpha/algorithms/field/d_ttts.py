@@ -39,6 +39,7 @@ class DynamicTopTwoParameters(NamedTuple):
 class DynamicTopTwo(Counting, DynamicTopTwoParameters):
     """Dynamic top-two Thompson sampling; build it with :func:`design`. Guarantee: none."""
 
+    __slots__ = ()
     traits = Traits("d-ttts", columns=1, width=1, covered=False)
 
     def top_two(self, history: History, rng: Generator) -> Pair:

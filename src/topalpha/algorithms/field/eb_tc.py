@@ -30,6 +30,7 @@ class Slack(NamedTuple):
 class TopTwo(LeadingAnswer, Slack):
     """The leader or its challenger. Columns: the sum of rewards and each leader's account."""
 
+    __slots__ = ()
     traits = Traits("eb-tc", columns=2, numbers=1)
 
     def next_pulls(self, target: Any, history: History, memory: Any, rng: Any, answer: int, batch: Integers) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from topalpha.rules.elimination import ALIVE, EXACT, FURTHER, new_round, next_blocks, round_mean, set_size
-from topalpha.rules.median_elimination import PRINTED, TIGHT, Contest, last_arm
+from topalpha.rules.median_elimination import PRINTED, TIGHT, EliminationContest, last_arm
 from topalpha.rules.protocol import History, Integers
 from topalpha.rules.registration import Target
 from topalpha.validate import choice, require
@@ -31,14 +31,14 @@ _SPREAD = 50.0
 
 
 class FiniteSolver(Protocol):
-    """The protocol of a solver; see :class:`Contest`."""
+    """The protocol of a solver; see :class:`EliminationContest`."""
 
     @property
     def statistics(self) -> int:
         """The number of columns of ``History.stats``."""
 
     def contest(self, history: History, order: Integers, first: int, fresh: int, place: int, batch: Integers) -> int:
-        """As :meth:`Contest.contest`."""
+        """As :meth:`EliminationContest.contest`."""
 
     def most_pulls(self, size: int, fresh: bool) -> float:
         """The largest number of pulls of a contest of ``size`` arms; on the host only."""
@@ -94,7 +94,7 @@ class ExponentialGap(NamedTuple):
             width = self.gap_epsilon(rounds)
             if history.state[place + 2] == 1.0:
                 level = self.gap_level(rounds)
-                finding = Contest(0.5 * width, level, True, self.factor)
+                finding = EliminationContest(0.5 * width, level, True, self.factor)
                 written = finding.contest(history, order, first, 0, place, batch)
                 if written != 0:
                     return written
@@ -105,7 +105,7 @@ class ExponentialGap(NamedTuple):
             unseen = fresh if rounds == 0 else 0
             size = unseen if unseen > 0 else set_size(history, first)
             if size == 1 or 0.5 * width <= self.epsilon:
-                final = Contest(self.epsilon, self.left_over(rounds), True, self.factor)
+                final = EliminationContest(self.epsilon, self.left_over(rounds), True, self.factor)
                 written = final.contest(history, order, first, unseen, place, batch)
                 if written == 0:
                     history.state[place + 1] = 0.0
@@ -136,13 +136,14 @@ class ExponentialGap(NamedTuple):
         while size > 1 and 0.5 * self.gap_epsilon(rounds) > self.epsilon:
             total += float(size) * self.gap_pulls(rounds)
             width, level = self.gap_epsilon(rounds), self.gap_level(rounds)
-            total += Contest(0.5 * width, level, True, self.factor).most_pulls(size, False)
+            total += EliminationContest(0.5 * width, level, True, self.factor).most_pulls(size, False)
             rounds += 1
         unseen = fresh and rounds == 0
-        return total + Contest(self.epsilon, self.left_over(rounds), True, self.factor).most_pulls(size, unseen)
+        final = EliminationContest(self.epsilon, self.left_over(rounds), True, self.factor)
+        return total + final.most_pulls(size, unseen)
 
 
-def median(epsilon: float, delta: float, pulls: str) -> Contest:
+def median(epsilon: float, delta: float, pulls: str) -> EliminationContest:
     """Median Elimination; ``pulls`` is ``"printed"``, or ``"tight"`` for half as many, which the proof allows.
 
     Examples
@@ -150,10 +151,10 @@ def median(epsilon: float, delta: float, pulls: str) -> Contest:
     >>> median(0.1, 0.05, "tight").factor
     2.0
     """
-    return Contest(epsilon, delta, halving=True, factor=PULLS[choice("pulls", pulls, PULLS)])
+    return EliminationContest(epsilon, delta, halving=True, factor=PULLS[choice("pulls", pulls, PULLS)])
 
 
-def uniform(epsilon: float, delta: float, pulls: str) -> Contest:
+def uniform(epsilon: float, delta: float, pulls: str) -> EliminationContest:
     """Uniform elimination: the same number of pulls of each arm, then the best arm; ``pulls`` must be ``"printed"``.
 
     Examples
@@ -162,7 +163,7 @@ def uniform(epsilon: float, delta: float, pulls: str) -> Contest:
     19840.0
     """
     require(choice("pulls", pulls, PULLS) == "printed", "pulls", "be 'printed' for solver 'uniform'", pulls)
-    return Contest(epsilon, delta, halving=False, factor=1.0)
+    return EliminationContest(epsilon, delta, halving=False, factor=1.0)
 
 
 def exponential_gap(epsilon: float, delta: float, pulls: str) -> ExponentialGap:
@@ -177,7 +178,7 @@ def exponential_gap(epsilon: float, delta: float, pulls: str) -> ExponentialGap:
 
 
 #: Solvers with a fixed number of pulls, by name.
-ROUNDS: dict[str, Callable[[float, float, str], Contest]] = {"median": median, "uniform": uniform}
+ROUNDS: dict[str, Callable[[float, float, str], EliminationContest]] = {"median": median, "uniform": uniform}
 
 
 def affordable(target: Target, pulls: float) -> None:

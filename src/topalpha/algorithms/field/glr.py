@@ -28,6 +28,7 @@ class Weight(NamedTuple):
 class LeaderAndRival(LeadingAnswer, Weight):
     """Pull the leader and its closest rival."""
 
+    __slots__ = ()
     traits = Traits("glr", numbers=1, width=2)
 
     def next_pulls(self, target: Any, history: History, memory: Any, rng: Any, answer: int, batch: Integers) -> int:

@@ -40,6 +40,8 @@ class HyperbandParameters(NamedTuple):
 class Hyperband(Blocks, HyperbandParameters):
     """Hyperband; build it with :func:`design`. Error at most :func:`error_bound` (docs/field/budget.md, D)."""
 
+    __slots__ = ()
+
     @property
     def traits(self) -> Traits:
         """Blocks of pulls; no proof of fixed confidence."""

@@ -46,6 +46,8 @@ class SequentialHalvingParameters(NamedTuple):
 class SequentialHalving(Blocks, SequentialHalvingParameters):
     """Sequential halving; build it with :func:`design`. Error at most :func:`error_bound` (docs/field/budget.md, C)."""
 
+    __slots__ = ()
+
     @property
     def traits(self) -> Traits:
         """Blocks of pulls; no proof of fixed confidence."""

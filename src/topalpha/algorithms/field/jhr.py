@@ -52,6 +52,7 @@ class JamiesonHaasRechtParameters(NamedTuple):
 class JamiesonHaasRecht(Counting, JamiesonHaasRechtParameters):
     """A sequential test of coins for each guess; build it with :func:`design`. Proof: docs/field/biased_coin.md, B."""
 
+    __slots__ = ()
     traits = Traits("jhr", numbers=10)
 
     def open_guess(self, state: Reals, level: float, guess: float) -> None:

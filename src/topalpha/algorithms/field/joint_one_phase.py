@@ -62,6 +62,8 @@ class JointOnePhaseParameters(NamedTuple):
 class JointOnePhase(joint_lucb.JointRules, JointOnePhaseParameters):
     """The joint stop with lazy draws; build it with :func:`design`. Correct (docs/field/one_phase.md)."""
 
+    __slots__ = ()
+
     @property
     def traits(self) -> Traits:
         """Columns and state of joint-lucb, and one more credit. Rewards count in the order of all pulls."""

@@ -41,6 +41,7 @@ class KQP1Parameters(NamedTuple):
 class KQP1(Blocks, KQP1Parameters):
     """k runs of P3; :func:`design` builds it. All k arms are correct for rewards in [0, 1] (docs/field/p2.md, 6)."""
 
+    __slots__ = ()
     traits = Traits("kqp-1", columns=FURTHER, numbers=TOURNAMENT_NUMBERS + 2, width=WIDTH, blocks=True)
 
     def copy_arms(self, chosen: int) -> int:

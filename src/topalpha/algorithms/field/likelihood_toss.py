@@ -44,6 +44,7 @@ class LikelihoodTossParameters(NamedTuple):
 class LikelihoodToss(Counting, LikelihoodTossParameters):
     """One coin at a time; build it with :func:`design`. Correct on this reservoir (docs/field/biased_coin.md, A)."""
 
+    __slots__ = ()
     traits = Traits("likelihood-toss", exact_law=True)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:

@@ -66,6 +66,7 @@ class LUCBkmParameters(NamedTuple):
 class LUCBkm(BestOfRanking, Rounds, LUCBkmParameters):
     """k of the best m arms; build it with :func:`design`. All k arms are correct (docs/field/lucb.md, 1)."""
 
+    __slots__ = ()
     traits = Traits("lucb-k-m", columns=1, numbers=1, width=3, independent=False)
 
     def scratch(self, arms: int) -> LUCBkmMemory:

@@ -53,6 +53,8 @@ class P2Parameters(NamedTuple):
 class P2(Blocks, P2Parameters):
     """N arms, then a contest; build it with :func:`design`. Correct for rewards in [0, 1] (docs/field/p2.md, 4)."""
 
+    __slots__ = ()
+
     @property
     def traits(self) -> Traits:
         """Blocks of pulls; the solvers' proofs are for independent arms."""

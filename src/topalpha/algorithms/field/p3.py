@@ -15,7 +15,7 @@ from topalpha.algorithms.field.p2 import ARMS, WIDTH
 from topalpha.families import unit_rewards
 from topalpha.families.protocols import RewardFamily
 from topalpha.rules.elimination import FURTHER, Blocks
-from topalpha.rules.median_elimination import Contest, last_arm
+from topalpha.rules.median_elimination import EliminationContest, last_arm
 from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import recall_leader
@@ -43,8 +43,8 @@ class Copies(NamedTuple):
     """Copies of P2, and a final between their winners."""
 
     number: int
-    trial: Contest
-    final: Contest
+    trial: EliminationContest
+    final: EliminationContest
 
     def tournament(self, history: History, order: Integers, start: int, each: int, place: int, batch: Integers) -> int:
         """Blocks of the current contest, copies of ``each`` fresh arms from ``start`` on; 0 once one arm is left.
@@ -83,6 +83,7 @@ class P3Parameters(NamedTuple):
 class P3(Blocks, P3Parameters):
     """Copies of P2, then a final; build it with :func:`design`. Correct for rewards in [0, 1] (docs/field/p2.md, 5)."""
 
+    __slots__ = ()
     traits = Traits("p3", columns=FURTHER, numbers=TOURNAMENT_NUMBERS + 1, width=WIDTH, blocks=True)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:

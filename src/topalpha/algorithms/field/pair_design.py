@@ -46,6 +46,8 @@ class PairStopParameters(NamedTuple):
 class PairStop(Rounds, PairStopParameters):
     """A sampling rule with this stop. (alpha, epsilon, delta)-correct (docs/field/finite_solvers.md, 2)."""
 
+    __slots__ = ()
+
     @property
     def traits(self) -> Traits:
         """Traits of the rule. The evidence of two arms is multiplied, so rewards count in the order of all pulls."""
@@ -123,6 +125,8 @@ class PairStop(Rounds, PairStopParameters):
 
 class LeadingAnswer:
     """The empirical best arm as the answer."""
+
+    __slots__ = ()
 
     def answer_now(self, target: Any, history: History, memory: Any) -> int:
         """The empirical best arm; ties go to the previous leader."""

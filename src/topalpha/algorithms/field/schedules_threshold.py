@@ -148,6 +148,8 @@ def expected_repetitions(delta: float, wanted: int) -> float:
 class Accepting(Blocks):
     """Return the arms that passed the test of the field ``tries``."""
 
+    __slots__ = ()
+
     def recommend(self: Any, history: History, memory: Any) -> int:
         """The first accepted arm; if there is none yet, the empirical best."""
         first: int = self.tries.accepted_first(history)

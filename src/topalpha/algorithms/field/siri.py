@@ -47,6 +47,7 @@ class SiRIParameters(NamedTuple):
 class SiRI(Blocks, SiRIParameters):
     """Simple regret with infinitely many arms; build it with :func:`design`. Fixed budget (docs/field/budget.md, B)."""
 
+    __slots__ = ()
     traits = Traits("siri", columns=1, width=1, blocks=True, covered=False)
 
     def scratch(self, arms: int) -> SiRIMemory:  # type: ignore[override]

@@ -56,6 +56,8 @@ class StreamingLUCBParameters(NamedTuple):
 class StreamingLUCB(RunningBounds, StreamingLUCBParameters):
     """LUCB on a pool of arms, for cc-lucb-streaming and p2-batched. Correct (docs/field/lucb.md, 2 and 3)."""
 
+    __slots__ = ()
+
     @property
     def traits(self) -> Traits:
         """Columns: the sum of rewards, the running bounds and their further columns. State: the pool, L* and a*."""

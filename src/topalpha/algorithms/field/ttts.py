@@ -29,6 +29,7 @@ class ThompsonParameters(NamedTuple):
 class Thompson(LeadingAnswer, ThompsonParameters):
     """A best arm of a posterior sample."""
 
+    __slots__ = ()
     traits = Traits("ttts", numbers=1)
 
     def posterior_best(self, history: History, rng: Generator) -> int:

@@ -38,6 +38,7 @@ class UGapEMemory(NamedTuple):
 class UGapE(Rounds, MixtureBounds, TargetClaims, lucb_pp.LUCBPlusPlusParameters):
     """UGapEc; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/field/finite_solvers.md, 1)."""
 
+    __slots__ = ()
     traits = Traits("ugape", numbers=1, independent=False)
 
     def scratch(self, arms: int) -> UGapEMemory:
