@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from click.testing import CliRunner
 
 from tests.support.folders import ROOT
@@ -20,6 +21,7 @@ def call(*arguments, code=0):
     return result
 
 
+@pytest.mark.slow
 def test_the_command_replays_and_audits():
     fields = json.loads(call(RECORDED, "--runs", 50, "--epsilon", 0.1, "--json", "-").stdout)
     assert set(fields) == {"file", "replay", "audit"}
@@ -37,6 +39,7 @@ def test_the_command_replays_and_audits():
     assert endless["thumbs"][0]["candidates"] == 59
 
 
+@pytest.mark.slow
 def test_the_command_is_readable_and_its_code_is_the_verdict(monkeypatch):
     output = call(RECORDED, "--runs", 20).stdout
     for words in ("40 candidates, 100 examples", "prompt 5", "of the best of the list", "select (cc-lucb)", "race"):

@@ -51,6 +51,10 @@ FAMILIES = {
 }
 
 
+#: Of kl-lucb's options, as many combinations as have each choice once.
+OFTEN = [("t", "paper", "both", "all"), ("N", "tight", "least", "all"), ("t", "table", "least", "overlapping")]
+
+
 def option_sets():
     """Every algorithm with every combination of its textual options that its design accepts."""
     for entry in PRINCIPAL:
@@ -62,7 +66,7 @@ def option_sets():
                 entry.name,
                 options,
                 id="-".join([entry.name, *chosen]),
-                marks=[pytest.mark.slow] if "kt" in chosen or ("overlapping" in chosen and "tight" in chosen) else [],
+                marks=() if "kt" not in chosen and (entry.name != "kl-lucb" or chosen in OFTEN) else pytest.mark.slow,
             )
 
 

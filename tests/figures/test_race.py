@@ -53,6 +53,7 @@ def test_stored_and_unstored_results_make_the_same_race(file):
     np.testing.assert_array_equal(bars(again), bars(one))
 
 
+@pytest.mark.slow
 def test_a_race_of_ten_thousand_arms(many):
     axes = race(many, points=8, axes=new_axes())
     assert len(axes.get_children()) < 40

@@ -12,7 +12,7 @@ from topalpha.algorithms import design
 from topalpha.algorithms.field.finite_solvers import CANDIDATE, ExponentialGap
 from topalpha.reservoirs import Beta, Conditioned, Dirac, TwoPoint
 from topalpha.rules.elimination import ROUND_SUM
-from topalpha.rules.median_elimination import PRINTED, TIGHT, Contest
+from topalpha.rules.median_elimination import PRINTED, TIGHT, EliminationContest
 from topalpha.rules.protocol import History
 from topalpha.simulation import simulate
 from topalpha.testing import check_algorithm
@@ -35,28 +35,28 @@ def test_exponential_gap_with_rounds_that_drop_arms_runs_the_same_in_every_way()
 
 
 def test_the_shares_of_median_elimination_add_up():
-    assert sum(Contest(0.3, 0.1, True, PRINTED).round_epsilon(stage) for stage in range(200)) == pytest.approx(
+    assert sum(
+        EliminationContest(0.3, 0.1, True, PRINTED).round_epsilon(stage) for stage in range(200)
+    ) == pytest.approx(0.3, rel=1e-12)
+    assert sum(EliminationContest(0.1, 0.3, True, PRINTED).round_level(stage) for stage in range(60)) == pytest.approx(
         0.3, rel=1e-12
     )
-    assert sum(Contest(0.1, 0.3, True, PRINTED).round_level(stage) for stage in range(60)) == pytest.approx(
-        0.3, rel=1e-12
-    )
-    assert Contest(0.4, 0.1, True, PRINTED).round_epsilon(0) == 0.1
-    assert Contest(0.4, 0.1, True, PRINTED).round_epsilon(3) == pytest.approx(0.1 * 0.75**3, rel=1e-15)
-    assert Contest(0.1, 0.4, True, PRINTED).round_level(3) == 0.4 / 16.0
+    assert EliminationContest(0.4, 0.1, True, PRINTED).round_epsilon(0) == 0.1
+    assert EliminationContest(0.4, 0.1, True, PRINTED).round_epsilon(3) == pytest.approx(0.1 * 0.75**3, rel=1e-15)
+    assert EliminationContest(0.1, 0.4, True, PRINTED).round_level(3) == 0.4 / 16.0
 
 
 def test_pulls_of_a_round_by_hand():
     # eps_2 = 0.075, d_2 = 0.025: 4 ln(120) / 0.005625 = 3404.4
-    assert Contest(0.4, 0.1, True, PRINTED).round_pulls(1, 9) == 3405
-    assert Contest(0.4, 0.1, True, TIGHT).round_pulls(1, 9) == 1703
-    assert Contest(0.1, 0.05, False, 1.0).round_pulls(0, 30) == math.ceil(math.log(29 / 0.05) / 0.01) == 637
+    assert EliminationContest(0.4, 0.1, True, PRINTED).round_pulls(1, 9) == 3405
+    assert EliminationContest(0.4, 0.1, True, TIGHT).round_pulls(1, 9) == 1703
+    assert EliminationContest(0.1, 0.05, False, 1.0).round_pulls(0, 30) == math.ceil(math.log(29 / 0.05) / 0.01) == 637
     # 5 arms, then 3, then 2
-    rounds = [Contest(0.4, 0.1, True, 4.0).round_pulls(stage, 9) for stage in range(3)]
-    assert Contest(0.4, 0.1, True, 4.0).most_pulls(5, True) == 5 * rounds[0] + 3 * rounds[1] + 2 * rounds[2]
-    assert Contest(0.1, 0.05, False, 1.0).most_pulls(30, True) == 30 * 637
-    assert Contest(0.4, 0.1, True, 4.0).most_pulls(1, True) == 1
-    assert Contest(0.4, 0.1, True, 4.0).most_pulls(1, False) == 0
+    rounds = [EliminationContest(0.4, 0.1, True, 4.0).round_pulls(stage, 9) for stage in range(3)]
+    assert EliminationContest(0.4, 0.1, True, 4.0).most_pulls(5, True) == 5 * rounds[0] + 3 * rounds[1] + 2 * rounds[2]
+    assert EliminationContest(0.1, 0.05, False, 1.0).most_pulls(30, True) == 30 * 637
+    assert EliminationContest(0.4, 0.1, True, 4.0).most_pulls(1, True) == 1
+    assert EliminationContest(0.4, 0.1, True, 4.0).most_pulls(1, False) == 0
 
 
 def kept_wrong(means, pulls):
@@ -72,19 +72,19 @@ def test_half_of_the_printed_pulls_are_enough_for_a_round_of_two(means, level):
     gap = means[0] - means[1]
     pulls = math.ceil(TIGHT * math.log(3.0 / level) / gap**2)
     assert kept_wrong(means, pulls) <= level
-    uniform = Contest(gap, level, False, 1.0).round_pulls(0, 2)
+    uniform = EliminationContest(gap, level, False, 1.0).round_pulls(0, 2)
     assert kept_wrong(means, uniform) <= level
 
 
 def test_the_exact_probabilities_can_exceed_the_level():
-    assert kept_wrong((0.6, 0.4), Contest(0.2, 0.05, False, 0.1).round_pulls(0, 2)) > 0.05
+    assert kept_wrong((0.6, 0.4), EliminationContest(0.2, 0.05, False, 0.1).round_pulls(0, 2)) > 0.05
     assert kept_wrong((0.6, 0.4), math.ceil(0.1 * math.log(60.0) / 0.04)) > 0.05
 
 
 def test_deviations_of_a_round_are_within_a_third_of_its_level():
     """The two events of the proof, each for one arm: a mean that is off by eps_l / 2."""
     for factor, power in ((TIGHT, 1.0), (PRINTED, 2.0)):
-        pulls = Contest(0.8, 0.2, True, factor).round_pulls(0, 9)
+        pulls = EliminationContest(0.8, 0.2, True, factor).round_pulls(0, 9)
         threshold = pulls * (0.5 + 0.1)
         assert binom.sf(math.ceil(threshold) - 1, pulls, 0.5) <= (0.1 / 3.0) ** power
 
@@ -121,8 +121,8 @@ def test_exponential_gap_is_median_elimination_for_a_large_epsilon_and_more_for_
     small = design("p2", 0.1, 0.05, 0.1, solver="exponential-gap")
     level = 0.05 / 50.0
     expected = 30 * math.ceil(128.0 * math.log(2.0 / level))
-    expected += Contest(1.0 / 16.0, level, True, 4.0).most_pulls(30, False)
-    expected += Contest(0.05, 0.05 - level, True, 4.0).most_pulls(30, False)
+    expected += EliminationContest(1.0 / 16.0, level, True, 4.0).most_pulls(30, False)
+    expected += EliminationContest(0.05, 0.05 - level, True, 4.0).most_pulls(30, False)
     assert small.design_pulls() == expected
     study = simulate(small, UNIT, runs=40, seed=3)
     assert study.errors.count == 0

@@ -113,7 +113,6 @@ PAIRS = [
 #: One pair for each kind of bound, with costs for half of them; the others have hundreds of runs in ``make test-slow``.
 CHOSEN = [
     ("low variance", "cc-lucb"),
-    ("normal costs", "cc-lucb"),
     ("poisson costs", "cc-lucb"),
     ("items", "joint-lucb"),
 ]

@@ -35,7 +35,7 @@ def same(one, other) -> None:
 
 @pytest.mark.parametrize("workers", [None, 1, 3, 50])
 def test_an_executor_of_threads_changes_nothing(workers):
-    algorithm, steps = design("cc-lucb", *TARGET), []
+    algorithm, steps = design("lucb++", *TARGET), []
     with ThreadPoolExecutor(2) as pool:
         spread = simulate(algorithm, LAW, 11, 5, workers, Thirds(0.5), steps.append, executor=pool)
     same(spread, simulate(algorithm, LAW, 11, 5, rewards=Thirds(0.5)))
@@ -46,7 +46,7 @@ def test_an_executor_of_threads_changes_nothing(workers):
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("method", quick(METHODS, METHODS[:1]))
 def test_an_executor_of_processes_changes_nothing(method):
-    algorithm = design("cc-lucb", *TARGET)
+    algorithm = design("lucb++", *TARGET)
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:
         spread = simulate(algorithm, LAW, 9, 5, 2, Thirds(0.5), executor=pool)
     same(spread, simulate(algorithm, LAW, 9, 5, rewards=Thirds(0.5)))

@@ -33,6 +33,7 @@ def test_a_compiled_replay_is_what_select_does(algorithm, endless):
         assert len(chosen.scores) == compiled.algorithm.arms
 
 
+@pytest.mark.slow
 def test_the_same_seed_is_the_same_choice():
     table = ScoreTable.read(RECORDED)
     one, again, other = (table.select(seed=seed) for seed in (0, 0, 1))
@@ -42,6 +43,7 @@ def test_the_same_seed_is_the_same_choice():
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize("algorithm", quick(["cc-lucb", "joint-lucb"], ["cc-lucb"]))
 def test_choices_from_a_list_err_no_more_often_than_delta(algorithm):
@@ -54,6 +56,7 @@ def test_choices_from_a_list_err_no_more_often_than_delta(algorithm):
     assert not found.thumbs[0].compatible
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize("algorithm", quick(["cc-lucb", "joint-lucb"], ["cc-lucb"]))
 def test_choices_from_a_pool_err_no_more_often_than_delta_and_a_shared_order_does(algorithm, monkeypatch):
@@ -71,6 +74,7 @@ def test_choices_from_a_pool_err_no_more_often_than_delta_and_a_shared_order_doe
     assert errors().excess(0.05) < FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_intervals_of_all_candidates_hold_at_once_and_such_of_another_level_do_not():
     table, delta, runs = ScoreTable.read(RECORDED), 0.2, 40

@@ -11,6 +11,7 @@ from topalpha.testset.replays import replays
 from topalpha.testset.score_audit import RuleRuns
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_negative_control_a_wrong_delta_is_found_out():
     table = needle()

@@ -221,6 +221,7 @@ def test_a_wrong_yes_is_as_rare_as_promised():
     assert wrong > 7, "so few that the test would not see a fault"
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_negative_control_each_arm_at_the_level_of_all():
     algorithm = question(alpha=0.05, delta=0.4)
@@ -229,6 +230,7 @@ def test_negative_control_each_arm_at_the_level_of_all():
     assert too_many(int(np.sum(found[:, 0] > 0)), 400, 0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_a_wrong_no_is_as_rare_as_promised():
     algorithm = question(alpha=0.1, epsilon=0.1, delta=0.4)  # delta_A = 0.2

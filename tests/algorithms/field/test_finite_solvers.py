@@ -223,9 +223,8 @@ def test_trajectories_stay_as_pinned(case):
     assert (last.t, last.arm) == PINNED[case]
 
 
-@pytest.mark.parametrize(
-    "case", quick(CASES, [case for case in CASES if case.startswith("ugape") and case not in OTHER_REWARDS])
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
 def test_all_drivers_agree(case):
     name, options, family, reservoir, epsilon = CASES[case]
     check_algorithm(design(name, 0.3, epsilon, 0.2, family, **options), reservoir, seed=2018)

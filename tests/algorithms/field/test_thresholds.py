@@ -143,6 +143,7 @@ def careless(name, **options):
     return algorithm._replace(log_level=0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize(("name", "options"), quick(DESIGNS, [("al-q-ik", {})]))
 def test_careless_levels_are_found_out(name, options):
