@@ -309,7 +309,9 @@ def test_a_failed_run_leaves_the_old_file_alone(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
 
 
+# Numba is loaded first: an interrupt while compiled modules initialise may become another error.
 WATCHED = """
+import topalpha.engine
 from topalpha.cli import main
 from topalpha.simulation import Experiment
 run = Experiment.run
@@ -329,9 +331,7 @@ def test_interrupt_gives_code_130_and_one_line():
     assert process.stdout.readline() == "running\n"
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert output == ""
-    assert errors == "topalpha: interrupted\n"
+    assert (process.returncode, output, errors) == (130, "", "topalpha: interrupted\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -238,10 +238,12 @@ class Snapshots:
         """Write the progress, and the rows that differ from the last snapshot."""
         if self.record is None or self._latest is None:
             return
-        known = self._rows if self._said is not None and self._said[1] == self.record.place else []
-        rows = self._latest.rows
+        place, rows = self.record.place, self._latest.rows
+        known = self._rows if self._said is not None and self._said[1] == place else []
         changed = [row for row, before in zip_longest(rows, known) if row != before]
         self.record.snapshot(changed, progress.to_dict())
+        if self.record.place != place:  # its file was lost just now: the new one has these rows only
+            self.record.snapshot(rows, progress.to_dict())
         self._rows, self._said = rows, (progress, self.record.place)
 
 
