@@ -10,12 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from tests.support import records
-from topalpha import Refuted, Search, Session, Task, search, verify
+from topalpha import Refuted, Search, Task, search, verify
 from topalpha.certificate import certify
 from topalpha.cli import main
 from topalpha.dashboard.states import figures, finite
 from topalpha.dashboard.watching import Channel
-from topalpha.session import survey
+from topalpha.session import Progress, survey
 from topalpha.standing import standing
 from topalpha.storage import listing, read
 
@@ -112,8 +112,9 @@ def test_the_page_is_told_what_the_pictures_show(algorithm, pulls, tmp_path):
     told = json.loads(message.partition(b"data: ")[2])
     assert [row[0] for row in told["rows"] if row[-1]] == list(now.challengers)
     assert verify(path) == result.certificate
-    with Session.resume(path) as session:  # as it stood when it took its last snapshot
-        assert recording.progress["unresolved"] == len(standing(session).challengers)
+    kept, shown = recording.progress, Progress.of(now).to_dict()
+    assert {key: value for key, value in kept.items() if value != shown[key]} == {}
+    assert (kept["leader"], kept["selection"]) == (result.certificate.arm, list(result.certificate.selection))
 
 
 def test_a_file_of_before_is_read_by_the_same_rule(tmp_path):

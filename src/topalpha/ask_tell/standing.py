@@ -154,6 +154,7 @@ def stand(
     status: str | None = None,
     family: str | None = None,
     certificate: Certificate | None = None,
+    ended: bool = False,
     kept: set[int] | None = None,
     proved: bool = True,
 ) -> Standing:
@@ -164,7 +165,9 @@ def stand(
     search
         The search.
     name, status, family, certificate
-        Facts of a file or a result beside the pulls: a search that has ended returns the certificate's arms.
+        Facts of a file or a result beside the pulls.
+    ended
+        Whether the search has ended, as one with a certificate has: before the stop it returns the arm of its claims.
     kept
         The arms to include, beside the leader; by default all. Counts always cover all arms.
     proved
@@ -187,7 +190,8 @@ def stand(
     pulls = np.array(history.pulls[: history.arms], dtype=np.int64)
     totals = np.array(history.stats[SUM][: history.arms])
     mean = model.offset + model.factor * np.divide(totals, pulls, np.full(len(arm), math.nan), where=pulls > 0)
-    leader, selection, named = (None, (), None) if history.t == 0 else _named(search, lowers, certificate)
+    ended = ended or (certificate is not None and certificate.reason != "running")
+    leader, selection, named = (None, (), None) if history.t == 0 else _named(search, lowers, ended)
     epsilon = algorithm.epsilon * abs(model.factor)
     around = contest(arm, lower, upper, selection if bounded else (), epsilon, minimise)
     highest, lowest = model.to_user(algorithm.family.highest), model.to_user(algorithm.family.lowest)
@@ -199,7 +203,6 @@ def stand(
     spoken_of = selection if search.stopped or named is None else (named,)
     about = named if proved or certificate is not None else None
     claims, gap, left = _proved(search, about, uppers)
-    claims = claims if certificate is None else certificate.claims
     told = np.ones(len(arm), dtype=bool) if kept is None else np.isin(arm, [*kept, -1 if leader is None else leader])
     return Standing(
         name=name,
@@ -235,16 +238,13 @@ def stand(
     )
 
 
-def _named(
-    search: Search, lowers: Numbers, certificate: Certificate | None
-) -> tuple[int | None, tuple[int, ...], int | None]:
+def _named(search: Search, lowers: Numbers, ended: bool) -> tuple[int, tuple[int, ...], int]:
     """The returned arm, all returned arms, and the arm of the claims."""
     best, selection = search.best, tuple(search.selection)
-    if certificate is None:
-        return best, selection, best if search.stopped else _strongest(best, lowers)
-    if certificate.reason == "running":
-        return best, selection, certificate.arm
-    return certificate.arm, certificate.selection, certificate.arm
+    if search.stopped:
+        return best, selection, best
+    named = _strongest(best, lowers)
+    return (named, (named,), named) if ended else (best, selection, named)
 
 
 def _proved(search: Search, about: int | None, uppers: Numbers) -> tuple[tuple[Claim, ...], float | None, int | None]:

@@ -158,7 +158,7 @@ class Watch:
         if session.snapshots is None:
             session.snapshots = Snapshots(session, session.record)
         self.snapshots = session.snapshots
-        self.snapshots.share, self.snapshots.next_proof = PROVING, self._next
+        self.snapshots.share, self.snapshots.next_proof, self.snapshots.ended = PROVING, self._next, False
 
     def __call__(self) -> str | None:
         """Do the work that is due; return a reason to end, if someone asked for an end."""
@@ -212,7 +212,7 @@ class Watch:
         """Show the state at the end."""
         self.paused = False
         if self.session.history.t > 0:
-            self.snapshots.next_proof = 0.0
+            self.snapshots.ended, self.snapshots.next_proof = True, 0.0
             self.look(time.monotonic())
 
     def look(self, now: float, quick: bool = False) -> None:

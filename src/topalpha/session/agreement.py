@@ -82,7 +82,8 @@ def figures_borne_out(recording: Recording, search: Search, fresh: Search) -> No
     if said and not last and recording.status not in _WITHOUT_LAST_FIGURES:
         raise Refuted(f"progress must be that of {search.history.t} pulls, the last, got {said.get('pulls')!r}")
     if said and last:
-        _progress_borne_out(said, search)
+        # Up to version 0.2.0 the last figures, too, were about the algorithm's choice.
+        _progress_borne_out(said, search, recording.certificate is not None and "over" in said)
     rewards = search.rewards
     if last and len(recording.snapshot) != len(rewards):
         shown = f"{len(recording.snapshot)}: there are {len(rewards)}"
@@ -95,8 +96,8 @@ def figures_borne_out(recording: Recording, search: Search, fresh: Search) -> No
         _borne_out_before(recording, fresh, before, {} if last else said)
 
 
-def _progress_borne_out(said: Mapping[str, Any], search: Search) -> None:
-    true = survey(search).to_dict()
+def _progress_borne_out(said: Mapping[str, Any], search: Search, ended: bool) -> None:
+    true = survey(search, ended=ended).to_dict()
     if "over" not in said:
         true["unresolved"] = _former_unresolved(search)
     for entry, value in said.items():

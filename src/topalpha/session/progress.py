@@ -144,12 +144,12 @@ class Progress:
         return " · ".join(["paused", *parts] if self.paused else parts)
 
 
-def survey(search: Search, *, proved: bool = True, curve: bool = True) -> Progress:
-    """The figures of a search that has at least one reward.
+def survey(search: Search, *, proved: bool = True, curve: bool = True, ended: bool = False) -> Progress:
+    """The figures of a search that has at least one reward, and whether it has ``ended``.
 
     ``proved`` computes the claims, which may take a while; without ``curve`` they are left out.
     """
-    found = Progress.of(stand(search, proved=proved))
+    found = Progress.of(stand(search, proved=proved, ended=ended))
     return found if curve else replace(found, claims=None)
 
 
@@ -185,6 +185,8 @@ class Snapshots:
         #: When the next snapshot is due, and when claims are computed next.
         self.due = 0.0
         self.next_proof = time.monotonic() + SETTLED
+        #: Whether the search has ended, and returns the arm of its claims.
+        self.ended = False
         self._latest: Standing | None = None
         self._fresh = self._loaded = False
         self._seen: tuple[int, ...] = ()
@@ -201,6 +203,7 @@ class Snapshots:
         if self.search.history.t == 0:
             return None
         now = time.monotonic()
+        self.ended = last
         if last:
             self.next_proof = 0.0
         self._proving = 0.0
@@ -218,11 +221,11 @@ class Snapshots:
     def _standing(self, now: float, quick: bool) -> Standing:
         search, before = self.search, self._latest
         history = search.history
-        seen = (history.t, history.in_flight, history.arms, search.told, int(search.stopped))
+        seen = (history.t, history.in_flight, history.arms, search.told, int(search.stopped), int(self.ended))
         due = now >= self.next_proof and not quick
         if before is not None and seen == self._seen and (self._fresh or not due):
             return before
-        found = stand(search, proved=due)
+        found = stand(search, proved=due, ended=self.ended)
         if due:
             self._proving = time.monotonic() - now
             # The first computation includes loading, and does not predict the next one.
