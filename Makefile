@@ -46,6 +46,7 @@ test: $(STAMP) ## Static checks, then all tests that take seconds
 
 test-slow: $(STAMP) ## The tests that take minutes
 	@$(BIN)/pytest -m slow -n $(JOBS) --dist worksteal --durations=10 --timeout=3600 -o faulthandler_timeout=4000
+	@$(BIN)/pytest -m 'not slow' -n $(JOBS) --hypothesis-profile=long tests/families tests/confidence
 
 format: $(STAMP) ## Rewrite the sources in the house format
 	@$(BIN)/ruff check --fix .

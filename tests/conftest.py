@@ -1,6 +1,7 @@
 """What holds for every test: signals are heard, failures leave no process behind, and neither does the suite.
 
-Hypothesis is deterministic here: a test that passed yesterday passes today. ``--hypothesis-profile=wide`` roams.
+Hypothesis is deterministic here: a test that passed yesterday passes today. ``--hypothesis-profile=long`` tries
+more, as ``make test-slow`` does for bounds; ``wide`` roams.
 """
 
 import pytest
@@ -11,6 +12,7 @@ from tests.support.leftovers import pytest_configure, pytest_runtest_makereport,
 from tests.support.storing import CHILDREN
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
+settings.register_profile("long", settings.get_profile("fixed"), max_examples=400)
 settings.register_profile("wide", max_examples=5000, deadline=None)
 settings.load_profile("fixed")
 

@@ -66,7 +66,7 @@ def test_the_running_bound_of_cc_lucb_is_the_least_exact_bound_so_far(mean):
     algorithm = design("cc-lucb", 0.05, 0.05, 0.05)
     rng = np.random.default_rng(3)
     # a drift upward after a poor start makes the running minimum differ from the bound of the moment
-    rewards = [float(rng.random() < (0.5 * mean if t < 40 else mean)) for t in range(120)]
+    rewards = [float(rng.random() < (0.5 * mean if t < 20 else mean)) for t in range(60)]
     least, total, moved = 1.0, 0.0, 0
     for t, row, memory in observed(algorithm, rewards):
         total += rewards[t - 1]

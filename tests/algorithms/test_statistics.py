@@ -28,6 +28,8 @@ pytestmark = pytest.mark.statistical
 FALSE_ALARM = 1e-6
 GUARANTEED = [entry.name for entry in PRINCIPAL if entry.guarantee == "fixed-confidence"]
 NAMES = [name for name in GUARANTEED if name != "lucb++"] + ["lucb++"]
+#: The algorithms that searches use unless told otherwise: in every run, the others in ``make test-slow``.
+DEFAULTS = ["cc-lucb", "joint-lucb"]
 
 #: A fraction exactly alpha of the arms is 1.02 epsilon better than the rest: the hardest place for the boundary.
 HARD = TwoPoint(0.5, 0.5 + 1.02 * 0.1, 0.1)
@@ -43,7 +45,7 @@ def runs_for(name, runs):
 
 
 @pytest.mark.parametrize("delta", quick([0.2, 0.05], [0.2]))
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick(NAMES, DEFAULTS))
 def test_the_error_is_at_most_delta_where_the_boundary_is_hardest(name, delta):
     study = simulate(design(name, 0.1, 0.1, delta), HARD, runs=runs_for(name, 600), seed=1)
     assert passes(study, delta), study.errors
@@ -55,7 +57,7 @@ TABLE = [("beta(1,1)", 0.05, 0.05, 0.1), ("beta(1,2)", 0.05, 0.091, 0.05), ("bet
 
 
 @pytest.mark.parametrize(("law", "alpha", "epsilon", "delta"), quick(TABLE, TABLE[:1]))
-@pytest.mark.parametrize("name", quick(NAMES, ["cc-lucb", "joint-lucb"]))
+@pytest.mark.parametrize("name", quick(NAMES, DEFAULTS))
 def test_the_error_is_at_most_delta_on_rows_of_the_table(name, law, alpha, epsilon, delta):
     study = simulate(design(name, alpha, epsilon, delta), parse(law, at_most=0.95), runs=runs_for(name, 300), seed=2)
     assert passes(study, delta), study.errors
@@ -70,7 +72,7 @@ OTHERS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", list(OTHERS))
-@pytest.mark.parametrize("name", ["cc-lucb", "joint-lucb"])
+@pytest.mark.parametrize("name", DEFAULTS)
 def test_the_error_is_at_most_delta_for_other_families(name, family):
     model, reservoir, epsilon = OTHERS[family]
     study = simulate(design(name, 0.1, epsilon, 0.1, model), reservoir, runs=300, seed=3)
@@ -80,12 +82,12 @@ def test_the_error_is_at_most_delta_for_other_families(name, family):
 # ---- negative controls: what is wrong must fail the very same test
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick(NAMES, DEFAULTS))
 def test_a_design_at_the_wrong_delta_fails(name):
     assert not passes(simulate(design(name, 0.1, 0.1, 0.9), HARD, runs=200, seed=1), 0.05)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick(NAMES, DEFAULTS))
 def test_a_quarter_of_the_arms_fails(name):
     algorithm = design(name, 0.1, 0.1, 0.2)
     assert not passes(simulate(algorithm._replace(arms=algorithm.arms // 4), HARD, runs=200, seed=1), 0.2)

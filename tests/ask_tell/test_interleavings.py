@@ -315,7 +315,7 @@ def test_nothing_is_lost_or_counted_twice_whatever_the_order(algorithm, model):
     limits = {"stateful_step_count": 40}
     if settings.default.derandomize:
         # Minutes would go into making an example small; the wide profile does that.
-        limits |= {"max_examples": 6, "phases": [Phase.generate]}
+        limits |= {"max_examples": 4, "phases": [Phase.generate]}
     run_state_machine_as_test(machine, settings=settings(**limits))
 
 

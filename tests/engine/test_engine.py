@@ -406,7 +406,7 @@ class Coin(NamedTuple):
 
 @pytest.mark.parametrize("world", quick([Thirds, Coin], [Thirds]))
 def test_rewards_may_come_from_another_world(world):
-    algorithm, rewards = design("cc-lucb", 0.2, 0.2, 0.1), world(0.1)
+    algorithm, rewards = design("lucb++", 0.2, 0.2, 0.1), world(0.1)
     study = simulate(algorithm, Uniform(0.1, 0.9), runs=20, seed=0, rewards=rewards)
     assert study.errors.count == 0
     assert (study.pulls != simulate(algorithm, Uniform(0.1, 0.9), runs=20, seed=0).pulls).any()

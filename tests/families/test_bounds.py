@@ -6,7 +6,7 @@ import math
 
 import mpmath
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.support.every_family import UNLIMITED, VECTORS, each, each_unlimited, exact_divergence, levels, means_of
@@ -43,7 +43,6 @@ def assert_lower(family, mean, level):
 
 @each_unlimited
 def test_bounds_against_bisection(family):
-    @settings(max_examples=400, deadline=None)
     @given(means_of(family), levels)
     def holds(mean, level):
         assert_upper(family, mean, level)
@@ -76,7 +75,6 @@ def test_level_zero_gives_the_mean(family):
 
 @each
 def test_bounds_are_monotone_and_stay_in_range(family):
-    @settings(deadline=None)
     @given(means_of(family), levels, levels)
     def holds(mean, one, other):
         low, high = min(one, other), max(one, other)
@@ -91,7 +89,6 @@ def test_bounds_are_monotone_and_stay_in_range(family):
 
 @each
 def test_ceiling_is_at_least_the_later_bound(family):
-    @settings(max_examples=300, deadline=None)
     @given(means_of(family), st.floats(1e-6, 10.0), st.one_of(st.floats(0.0, 1e-6), st.floats(0.0, 5.0)))
     def holds(mean, level, more):
         assume(mean <= family.highest)

@@ -17,7 +17,7 @@ from topalpha.report import html
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick(NAMES, ["joint", "early"]))
 def test_nothing_is_cut_off_or_on_top_of_another_and_a_legend_needs_no_colours(file, name, kind):
     axes = KINDS[kind](file, name, axes=new_axes())
     assert faults(axes) == []

@@ -180,17 +180,17 @@ def test_algorithms_with_a_budget_need_one():
 
 
 def test_what_cannot_be_measured_is_said_in_its_row():
-    chosen = tuple(Contender(name) for name in ("likelihood-toss", "al-q-iu", "p2"))
+    chosen = tuple(Contender(name) for name in ("likelihood-toss", "al-q-iu", "lucb++"))
     case, hard = ComparisonCase("beta(1,2)", 0.1, 0.1, 0.1), ComparisonCase("beta(1,2)", 0.1, 1e-8, 0.1)
-    found = {(row["algorithm"], row["epsilon"]): row for row in compare(Comparison(chosen, (case, hard), runs=2))}
-    assert found["likelihood-toss", 0.1]["status"] == "does not apply"
-    assert "two-point" in found["likelihood-toss", 0.1]["reason"]
-    large = found["al-q-iu", 0.1]
+    found = {row["algorithm"]: row for row in compare(Comparison(chosen, (case,), runs=2))}
+    assert found["likelihood-toss"]["status"] == "does not apply"
+    assert "two-point" in found["likelihood-toss"]["reason"]
+    large = found["al-q-iu"]
     assert (large["status"], large["design_pulls"]) == ("formula", design("al-q-iu", *case.target).design_pulls())
     assert large["design_pulls"] > 1e9
     assert "pulls" not in large
-    assert found["p2", 0.1]["status"] == "measured"
-    refused = found["p2", 1e-8]
+    assert found["lucb++"]["status"] == "measured"
+    (refused,) = compare(Comparison((Contender("p2"),), (hard,), runs=2))
     assert refused["status"] == "refused"
     assert refused["reason"].startswith("epsilon must be large enough")
 

@@ -362,8 +362,9 @@ class Child:
         return json.loads(output.splitlines()[-1])
 
 
-@pytest.mark.parametrize("how", [{}, THREADS], ids=["one by one", "threads"])
-@pytest.mark.parametrize("pulls", [60, 75])
+@pytest.mark.parametrize(
+    ("how", "pulls"), quick([({}, 60), ({}, 75), (THREADS, 60), (THREADS, 75)], [({}, 60), (THREADS, 75)])
+)
 def test_control_c_gives_a_certificate_and_the_search_goes_on_later(path, whole, how, pulls):
     with Child(path, 0.002, **how) as child:
         child.wait_for(pulls)
@@ -393,7 +394,7 @@ def test_control_c_before_the_first_reward_is_an_interrupt_and_leaves_a_search_t
     assert same(path, resume(path, draw, reward, **QUIET), whole)
 
 
-@pytest.mark.parametrize("how", [{}, THREADS], ids=["one by one", "threads"])
+@pytest.mark.parametrize("how", quick([{}, THREADS], [THREADS]))
 def test_a_slow_search_can_be_watched_and_told_to_end(path, how):
     moments = {}
     with Child(path, 0.06 if how else 0.015, **how) as child:

@@ -84,6 +84,7 @@ def test_the_same_seed_gives_the_same_model():
     assert (again.decision_function(X) == one.decision_function(X)).all()
 
 
+@pytest.mark.slow  # two loops for each width of the numbers
 def test_neither_layout_nor_width_of_the_numbers_matters():
     X, y = blobs()
     X = X.astype(np.float32)

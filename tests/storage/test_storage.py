@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.storing import a_search, child, contents, fill
@@ -210,6 +210,7 @@ def test_plain_candidates_come_back_as_they_are():
     with tempfile.TemporaryDirectory() as folder, Storage(Path(folder) / "searches.db") as storage:
         record, kept = storage.create("first", {}), []
 
+        @settings(max_examples=50)
         @given(PLAIN)
         @example("\ud800")
         @example([-0.0, 1.0, 1, True, "\x00"])

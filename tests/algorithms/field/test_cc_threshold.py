@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from tests.support.marks import quick
 from topalpha import Search, search, verify
 from topalpha.algorithms import design, entry, prior_knowledge
 from topalpha.algorithms.field.cc_threshold import ANSWER, BANK, DISCARDED
@@ -301,8 +302,9 @@ PINNED = {0.3: (87, 1, 0, 1.0), 0.6: (2577, 2, 1, 1.0), 0.9: (1912, 209, 52, -1.
 
 
 @pytest.mark.parametrize("threshold", list(PINNED))
-def test_trajectories_are_pinned(threshold):
-    run, source = Run(question(alpha=0.05, epsilon=0.05, delta=0.05, threshold=threshold)), streams(run_seed(11, 0))
+@pytest.mark.parametrize("driver", quick([InterpretedRun, Run], [InterpretedRun]))
+def test_trajectories_are_pinned(threshold, driver):
+    run, source = driver(question(alpha=0.05, epsilon=0.05, delta=0.05, threshold=threshold)), streams(run_seed(11, 0))
     run.add_arms(Uniform(0.0, 0.85).sample(run.algorithm.arms, source.arms))
     run.advance(source.rules, source.rewards)
     assert (run.history.t, run.history.arms, run.recommend(), run.state[ANSWER]) == PINNED[threshold]

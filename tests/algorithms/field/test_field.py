@@ -77,7 +77,7 @@ BERNOULLI = {algorithm.traits.name: (algorithm, law) for algorithm, law in matri
 
 
 #: One of each kind; all of them in ``make test-slow``: a loop takes seconds to compile.
-COMPILED = ("p2", "cc-threshold", "likelihood-toss")
+COMPILED = ("cc-threshold", "likelihood-toss")
 
 
 @pytest.mark.parametrize("name", quick([one.name for one in FIELD], COMPILED))

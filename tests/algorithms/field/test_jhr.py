@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.support.marks import quick
 from topalpha import design, parse_reservoir, simulate
 from topalpha.algorithms.field.jhr import _COINS_WANTED, _DROP, _MOST, _RETURN, _TRIALS
 from topalpha.randomness import run_seed
@@ -98,7 +99,7 @@ def passing(mean, line, confirm, longest=4000):
     return caught
 
 
-@pytest.mark.parametrize("mean", [0.05, 0.4, 0.5, 0.7])
+@pytest.mark.parametrize("mean", quick([0.05, 0.4, 0.5, 0.7], [0.4]))
 def test_a_light_coin_passes_as_rarely_as_the_proof_says(mean):
     for gap, confirm in ((0.25, 3.0), (0.5, 1.5), (0.5, 4.0)):
         assert 0.0 < passing(mean, mean + 0.25 * gap, confirm) <= math.exp(-2.0 * gap * confirm)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from tests.support.marks import quick
 from topalpha.algorithms import design, entry, kl_lucb, lucb_pp
 from topalpha.algorithms.field.finite_solvers import ExponentialGap
 from topalpha.algorithms.field.p2 import TWO_PHASE
@@ -277,8 +276,9 @@ ERRING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
-@pytest.mark.parametrize("case", quick(ERRING, ["p2-median"]))
+@pytest.mark.parametrize("case", ERRING)
 def test_the_error_is_at_most_delta_just_over_epsilon(case):
     name, options = ERRING[case]
     algorithm = design(name, 0.1, 0.2, 0.2, **options)
@@ -287,8 +287,9 @@ def test_the_error_is_at_most_delta_just_over_epsilon(case):
     assert set(study.pulls) == {algorithm.design_pulls()}
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
-@pytest.mark.parametrize("case", quick(["p2-median", "p2-median-tight"], ["p2-median"]))
+@pytest.mark.parametrize("case", ["p2-median", "p2-median-tight"])
 def test_p2_errs_as_often_as_no_good_arm_is_drawn(case):
     """Median Elimination all but never errs: what is left is the draw, of known probability."""
     name, options = ERRING[case]
@@ -317,14 +318,16 @@ def with_factor(algorithm, factor):
     return algorithm._replace(copies=copies._replace(trial=trial, final=final))
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
-@pytest.mark.parametrize("case", quick(ERRING, ["p2-median"]))
+@pytest.mark.parametrize("case", ERRING)
 def test_far_too_few_pulls_fail(case):
     name, options = ERRING[case]
     wrong = with_factor(design(name, 0.1, 0.2, 0.2, **options), 1e-5)
     assert not passes(simulate(wrong, ADVERSE, runs=200, seed=1), 0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_too_few_arms_fail():
     right = design("p2", 0.1, 0.2, 0.2)

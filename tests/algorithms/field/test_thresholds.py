@@ -27,7 +27,7 @@ NAMES = ["al-q-ik", "al-q-iu", "cc-me"]
 #: Name, options and a target whose runs take thousands of pulls.
 SMALL = [
     pytest.param("al-q-ik", {"threshold": 0.5}, 1.0, id="al-q-ik"),
-    pytest.param("al-q-iu", {}, 25.0, id="al-q-iu"),
+    pytest.param("al-q-iu", {}, 25.0, id="al-q-iu", marks=pytest.mark.slow),
     pytest.param("cc-me", {"arms": "fresh"}, 2.0, id="cc-me-fresh"),
     pytest.param("cc-me", {"arms": "same"}, 2.0, id="cc-me-same"),
 ]
