@@ -8,7 +8,6 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -217,7 +216,7 @@ class Watch:
 
     def look(self, now: float, quick: bool = False) -> None:
         """Take a snapshot and show the progress; if ``quick``, with the last proof."""
-        progress = replace(self.snapshots.progress(now, quick), paused=self.paused)
+        progress = self.snapshots.progress(now, quick, self.paused)
         self.snapshots.write(progress)
         self._show(progress)
         for callback in self.running.callbacks:

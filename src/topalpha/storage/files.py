@@ -94,7 +94,7 @@ def consult(path: str, work: Callable[[sqlite3.Connection], Answer]) -> Answer:
     Traceback (most recent call last):
     topalpha.storage.errors.StorageError: path must exist, got '/nowhere.db'
     """
-    failure = refusal("hold still while it is read", path)
+    failure: StorageError | None = None
     for _ in range(ATTEMPTS):
         before = _state(path)
         if before is None:
@@ -118,7 +118,7 @@ def consult(path: str, work: Callable[[sqlite3.Connection], Answer]) -> Answer:
             continue
         if _state(path) == before:
             break
-    raise failure
+    raise refusal("hold still while it is read", path) if failure is None else failure
 
 
 def unaltered(connection: sqlite3.Connection, path: str) -> None:

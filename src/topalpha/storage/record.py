@@ -208,7 +208,7 @@ class Record:
 
     def recording(self) -> Recording:
         """The whole search as it is on disk, after a commit."""
-        if self._writer.failure is None:
+        if self._writer.is_sound:
             self.commit()
         try:
             return load(self._writer.connection, self._writer.path, self.name)

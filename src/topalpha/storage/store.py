@@ -127,7 +127,7 @@ class Storage:
         before = [record.loss for record in self._records.values()]
         try:
             for record in self._records.values():
-                if self._writer.failure is None:
+                if self._writer.is_sound:
                     record.commit()
                     record.look(now=True)
         finally:

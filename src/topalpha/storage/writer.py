@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from typing import Any
 
 from topalpha.storage import schema
-from topalpha.storage.errors import BROKEN, StorageError, afresh, explained
+from topalpha.storage.errors import BROKEN, StorageError, afresh, explained, refusal
 from topalpha.storage.files import PATIENCE, connect, size
 
 #: Log pages after which SQLite copies them into the file (about 4 MB).
@@ -154,6 +154,7 @@ class Writer:
 
     def __init__(self, path: str, synchronous: str) -> None:
         self.path = path
+        #: Why a write failed; every further write raises the same.
         self.failure: StorageError | None = None
         self._process = os.getpid()
         self._closed = False
@@ -186,10 +187,17 @@ class Writer:
         """Whether this process has the file open."""
         return self.is_ours and not self._closed
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether it is open, and no write has failed."""
+        return self.failure is None and not self._closed
+
     def check(self) -> None:
-        """Raise if a write has failed before, or if this is a forked copy of the process that opened the file."""
+        """Raise if a write has failed, the file was closed, or another process opened it, of which this is a fork."""
         if self.failure is not None:
             raise afresh(self.failure) from self.failure
+        if self._closed:
+            raise refusal("be open", self.path, "it was closed")
         if not self.is_ours:
             raise StorageError(f"storage must be used by the process that opened it, got process {os.getpid()}")
 
@@ -198,7 +206,7 @@ class Writer:
         if not now and time.monotonic() < self.guard.due:
             return None
         self.guard.due = time.monotonic() + PERIOD
-        return self.guard.finding(self.connection) if self.is_open and self.failure is None else None
+        return self.guard.finding(self.connection) if self.is_ours and self.is_sound else None
 
     def write(self, steps: Sequence[Step], waiting: Iterable[list[Any]] = ()) -> None:
         """Run all steps in one transaction, on disk when this returns; then empty the ``waiting`` lists."""
@@ -238,8 +246,6 @@ class Writer:
         if self.is_ours:
             self._closed = True
             self.connection.close()
-            closed = sqlite3.ProgrammingError("it was closed")
-            self.failure = self.failure or explained(self.path, closed)
 
     def retire(self) -> None:
         """Close the connection to a lost file; a file that was only moved is then complete."""
