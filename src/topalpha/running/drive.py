@@ -269,7 +269,7 @@ def _pulse(session: Session, executor: Any) -> AbstractContextManager[Any]:
     """While a pull runs in this thread, another thread confirms the last snapshot."""
     if session.record is None or executor is not None:
         return nullcontext()
-    from topalpha.storage.pulse import Pulse
+    from topalpha.storage.writer import Pulse
 
     return Pulse(session.record, PERIOD)
 

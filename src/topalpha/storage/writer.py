@@ -1,18 +1,30 @@
-"""The connection that writes whole transactions or nothing, and the check that its files are the ones it opened."""
+"""The writer of a file: a connection that writes whole transactions or nothing, its guard and its pulse.
+
+The guard checks that the files are the ones that were opened. The pulse is a sign of life while a long pull blocks the
+thread that writes.
+"""
 
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
-from topalpha.storage import schema
+from topalpha.storage import tables
 from topalpha.storage.errors import BROKEN, StorageError, afresh, explained, refusal
 from topalpha.storage.files import PATIENCE, connect, size
+
+if TYPE_CHECKING:
+    from topalpha.storage.record import Record
+
+LOGGER = logging.getLogger("topalpha")
 
 #: Log pages after which SQLite copies them into the file (about 4 MB).
 CHECKPOINT_PAGES = 1000
@@ -23,6 +35,9 @@ LOOK_EVERY = 1024
 #: How many times the writer tries to cut the log, and the milliseconds that it waits for readers each time. SQLite may
 #: wait in vain for readers that come and go; a new attempt sees that they are gone.
 CUT_ATTEMPTS, CUT_PATIENCE = 4, 50
+
+#: Seconds after which a lost file is reported while a pull still runs.
+LONG = 2.0
 
 #: Seconds between two checks.
 PERIOD = 1.0
@@ -115,7 +130,7 @@ class Guard:
 def _seen(connection: sqlite3.Connection) -> tuple[Any, ...]:
     """The application that wrote the file, and how far each of its searches is."""
     application = connection.execute("PRAGMA application_id").fetchone()
-    rows: Sequence[Any] = connection.execute(schema.FAR).fetchall()
+    rows: Sequence[Any] = connection.execute(tables.FAR).fetchall()
     return application, *rows
 
 
@@ -280,3 +295,60 @@ class Writer:
 def _empty(lists: Iterable[list[Any]]) -> None:
     for rows in lists:
         rows.clear()
+
+
+class Pulse:
+    """Confirms the last snapshot of a search every ``period`` seconds, through its own connection.
+
+    While a pull runs in the writer's thread nothing is told and the figures of the arms cannot change. Readers must be
+    able to tell such a search from a dead one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from topalpha.storage import Storage, read
+    >>> with tempfile.TemporaryDirectory() as folder, Storage(folder + "/searches.db") as storage:
+    ...     record = storage.create("first", {})
+    ...     record.snapshot([], {"pulls": 0})
+    ...     before = read(storage.path).updated
+    ...     with Pulse(record, 0.01):
+    ...         time.sleep(0.2)
+    ...     read(storage.path).updated > before
+    True
+    """
+
+    def __init__(self, record: Record, period: float) -> None:
+        self._record = record
+        self._lost = 0.0
+        self._said = False
+        self._period = period
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="topalpha-pulse", daemon=True)
+
+    def __enter__(self) -> Pulse:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._over.wait(self._period):
+            if (found := self._record.missing()) is not None:
+                # Between two pulls the writer itself notices the loss and saves the search.
+                self._lost = self._lost or time.monotonic()
+                if not self._said and time.monotonic() - self._lost > LONG:
+                    self._said = True
+                    LOGGER.warning("topalpha: the record of the search is lost: %s; it ends after this pull", found)
+                continue
+            # A new connection each time: one that failed is of no use. The writer reports lasting trouble.
+            try:
+                path, search = self._record.place
+                with closing(connect(path, "mode=rw")) as connection:
+                    now = time.time()
+                    connection.execute(tables.STANDS, (now, search, now - self._period))
+            except sqlite3.Error as error:
+                LOGGER.debug("topalpha: no sign of life could be written: %s", error)
