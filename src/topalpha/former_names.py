@@ -47,7 +47,7 @@ FORMER: dict[str, tuple[str, ...]] = {
     "task": ("ask_tell.task",),
     "result": ("ask_tell.result", "simulation.study"),
     "proved": ("ask_tell.standing",),
-    "wording": ("certificate.wording",),
+    "wording": ("certificate.document", "session.agreement", "storage.encoding"),
     "verification": ("session.verification",),
     "agreement": ("session.agreement",),
     "progress": ("session.progress", "ask_tell.standing"),
@@ -90,7 +90,7 @@ FORMER: dict[str, tuple[str, ...]] = {
     **{f"algorithms.{name}": (f"algorithms.field.{name}",) for name in _FIELD},
 }
 
-#: The former name of each class that has another name now.
+#: The former name of each class and function that has another name now.
 RENAMED = {
     **{f"{module}.Case": "AuditCase" for module in ("audit", "audit.cell")},
     **{f"{module}.Cell": "AuditCell" for module in ("audit", "audit.cell")},
@@ -101,6 +101,7 @@ RENAMED = {
     "runs.Outcome": "RunOutcome",
     "table1.Row": "PaperRow",
     "testset.audit.Record": "RuleRuns",
+    "wording.legible": "quotation",
 }
 
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topalpha.ask_tell import Result, Task
-from topalpha.certificate import legible, quoted
 from topalpha.execution import SIGNALS, Calls, PullFailed, arun, depart, exit_code, held, in_flight, open_executor, run
 from topalpha.families.protocols import RewardModel
 from topalpha.families.units import reward_model
 from topalpha.session import LOGGER, PERIOD, Progress, Reporter, Session, Snapshots, likeness
 from topalpha.storage import CONTINUE, PAUSE, STOP, RecordLost, StorageError
+from topalpha.storage.encoding import quotation, quoted
 from topalpha.validate import not_negative, require, whole
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _same_lists(session: Session, calls: Calls) -> None:
         require(kept.get(part, value) == value, part, "be the same as in the record", "different ones")
     if calls.pool and "draw" not in kept:
         for arm, raw in enumerate(record.remembered().arms):
-            same = isinstance(raw, bytes) or quoted(raw) == legible(calls.candidate(arm))
+            same = isinstance(raw, bytes) or quoted(raw) == quotation(calls.candidate(arm))
             require(same, "draw", "be the candidates in the record", "different ones")
 
 
