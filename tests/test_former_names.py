@@ -40,8 +40,8 @@ def test_what_a_former_module_had_is_found():
                 if f"{former}.{name}" in RENAMED:  # another thing, of a name that it had
                     continue
                 assert getattr(found, name) is getattr(module, name), (former, name)
-        with pytest.raises(AttributeError, match=f"^module 'topalpha.{former}' has no attribute 'nothing'$"):
-            _ = found.nothing
+        with pytest.raises(AttributeError, match=f"^module 'topalpha.{former}' has no attribute 'absent'$"):
+            _ = found.absent
 
 
 def test_names_of_0_2_0_are_found_where_they_were():
