@@ -60,6 +60,7 @@ FORMER: dict[str, tuple[str, ...]] = {
     "audit": ("research.audit",),
     "comparison": ("research.comparison",),
     "dashboard.arms": ("dashboard.states",),
+    "dashboard.connections": ("dashboard.serving", "dashboard.access"),
     "dashboard.channels": ("dashboard.watching",),
     "dashboard.tickets": ("dashboard.access",),
     "execution.budget": ("execution.endings",),
