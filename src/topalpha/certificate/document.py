@@ -19,7 +19,7 @@ from topalpha.confidence.lost import LostBounds, LostEvidence
 from topalpha.families import describe
 from topalpha.rules.protocol import Algorithm, Certifier, Claim, Conditional
 from topalpha.storage.encoding import quotation
-from topalpha.theory.pool import top_size
+from topalpha.theory.arm_counts import top_size
 from topalpha.validate import choice, require
 
 #: Why a search ended, in words; other reasons are used as they are.
