@@ -1,4 +1,7 @@
-"""The loop: ask for pulls, evaluate them, tell their rewards, until the search stops or a limit is reached."""
+"""The loop: ask for pulls, evaluate them, tell their rewards, until the search stops or a limit is reached.
+
+Its ledger is the account of one run, which runs on executors and in event loops share.
+"""
 
 from __future__ import annotations
 

@@ -37,6 +37,7 @@ MODELS: dict[str, Any] = {
     "mirrored": Mirrored,
 }
 
+_NAMES = {kind: name for name, kind in MODELS.items()}
 _SHAPE = "be a name with numbers, such as gamma(shape=2,highest=3)"
 
 # Families that still hold if a failed pull counts as the worst reward.
@@ -117,9 +118,8 @@ def describe(family: RewardModel) -> str:
     >>> describe(Gaussian(sigma=0.5)), describe(Bernoulli()), describe(parse_family("mirrored(poisson(3))"))
     ('gaussian(sigma=0.5)', 'bernoulli', 'mirrored(poisson(highest=3.0))')
     """
-    names = {kind: name for name, kind in MODELS.items()}
     kind: Any = type(family)
-    if kind not in names:
+    if kind not in _NAMES:
         return str(kind.__name__)
     if isinstance(family, Mirrored):
         return f"mirrored({describe(family.family)})"
@@ -128,7 +128,7 @@ def describe(family: RewardModel) -> str:
         for field in kind._fields
         if getattr(family, field) != kind._field_defaults.get(field)
     ]
-    return names[kind] + (f"({','.join(parameters)})" if parameters else "")
+    return _NAMES[kind] + (f"({','.join(parameters)})" if parameters else "")
 
 
 def checked_model(family: RewardModel | None) -> RewardModel:
