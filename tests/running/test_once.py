@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from topalpha import Result, Task, search
@@ -49,6 +51,13 @@ def test_a_search(counted, tmp_path, monkeypatch, stored, limit):
         ("Progress", "__init__"): 1,
         ("topalpha.ask_tell.task", "design"): 1,
     }
+
+
+def test_a_pickled_task_designs_anew(counted):
+    one = Task(0.3, 0.3, 0.2)
+    other = pickle.loads(pickle.dumps(one))
+    assert (other, other.design()) == (one, one.design())
+    assert counted["topalpha.ask_tell.task", "design"] == 2
 
 
 def test_a_search_for_models(counted):

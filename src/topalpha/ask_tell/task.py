@@ -112,6 +112,10 @@ class Task:
             bounded = self.model.worst is not None
             require(bounded, "on_error", f"be raise or retry: {self.model.text} rewards have no worst value", "worst")
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The model and the design follow from the fields: a later version must not find those of this one in a pickle.
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     @cached_property
     def model(self) -> Model:
         """The conversion of rewards into the algorithm's."""
