@@ -93,7 +93,7 @@ FORMER: dict[str, tuple[str, ...]] = {
     **{f"algorithms.{name}": (f"algorithms.field.{name}",) for name in _FIELD},
 }
 
-#: The former name of each class and function that has another name now.
+#: The former name of each class or function that has another name now.
 RENAMED = {
     **{f"{module}.Case": "AuditCase" for module in ("audit", "audit.cell")},
     **{f"{module}.Cell": "AuditCell" for module in ("audit", "audit.cell")},
