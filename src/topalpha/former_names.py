@@ -47,7 +47,7 @@ FORMER: dict[str, tuple[str, ...]] = {
     "task": ("ask_tell.task",),
     "result": ("ask_tell.result", "simulation.study"),
     "proved": ("ask_tell.standing",),
-    "wording": ("certificate.wording",),
+    "wording": ("certificate.document", "session.agreement", "storage.encoding"),
     "verification": ("session.verification",),
     "agreement": ("session.agreement",),
     "progress": ("session.progress", "ask_tell.standing"),
@@ -60,11 +60,17 @@ FORMER: dict[str, tuple[str, ...]] = {
     "audit": ("research.audit",),
     "comparison": ("research.comparison",),
     "dashboard.arms": ("dashboard.states",),
+    "dashboard.connections": ("dashboard.serving", "dashboard.access"),
     "dashboard.channels": ("dashboard.watching",),
     "dashboard.tickets": ("dashboard.access",),
-    "execution.budget": ("execution.ledger",),
+    "execution.budget": ("execution.endings",),
+    "execution.interrupts": ("execution.endings",),
+    "execution.ledger": ("execution.loop", "execution.endings"),
     "execution.worker": ("execution.calls", "execution.executors"),
     "storage.guard": ("storage.writer",),
+    "storage.lock": ("storage.store",),
+    "storage.pulse": ("storage.writer",),
+    "storage.schema": ("storage.tables", "storage.files"),
     "figures.arms": ("figures.all_arms",),
     "theory.arms": ("theory.arm_counts",),
     "planner.worlds": ("planner.pilot_rewards",),
@@ -87,7 +93,7 @@ FORMER: dict[str, tuple[str, ...]] = {
     **{f"algorithms.{name}": (f"algorithms.field.{name}",) for name in _FIELD},
 }
 
-#: The former name of each class that has another name now.
+#: The former name of each class or function that has another name now.
 RENAMED = {
     **{f"{module}.Case": "AuditCase" for module in ("audit", "audit.cell")},
     **{f"{module}.Cell": "AuditCell" for module in ("audit", "audit.cell")},
@@ -98,6 +104,7 @@ RENAMED = {
     "runs.Outcome": "RunOutcome",
     "table1.Row": "PaperRow",
     "testset.audit.Record": "RuleRuns",
+    "wording.legible": "quotation",
 }
 
 

@@ -16,7 +16,6 @@ import pytest
 from tests.support.dashboards import TOKEN, Processes
 from tests.support.streaming import searching, serving, stream
 from tests.support.waiting import PATIENCE, until
-from topalpha.dashboard import connections
 from topalpha.dashboard import serving as serving_
 
 HEAD = "HTTP/1.1\r\nHost: localhost\r\n"
@@ -71,8 +70,8 @@ REQUESTS = [
 def _watchful(monkeypatch):
     """Connections are looked after all the time, and none is late before a test says so."""
     monkeypatch.setattr(serving_, "LOOK", 1)
-    monkeypatch.setattr(connections, "REQUEST", math.inf)
-    monkeypatch.setattr(connections, "READING", math.inf)
+    monkeypatch.setattr(serving_, "REQUEST", math.inf)
+    monkeypatch.setattr(serving_, "READING", math.inf)
 
 
 def test_a_request_that_never_comes_is_not_waited_for(path, monkeypatch, caplog):
@@ -82,7 +81,7 @@ def test_a_request_that_never_comes_is_not_waited_for(path, monkeypatch, caplog)
         lines = [opened(client.base_url.port, request) for request, _ in REQUESTS]
         answers = [line.recv(8) if status == 200 else b"" for line, (_, status) in zip(lines, REQUESTS, strict=True)]
         until(lambda: [has_begun(one) for one in state.connections].count(True) == 3)
-        monkeypatch.setattr(connections, "REQUEST", 0.1)
+        monkeypatch.setattr(serving_, "REQUEST", 0.1)
         answers = [begin + rest(line) for begin, line in zip(answers, lines, strict=True)]
         until(lambda: not state.connections and not state.tasks)
     for (request, status), answer in zip(REQUESTS, answers, strict=True):
@@ -96,7 +95,7 @@ def test_a_request_that_never_comes_is_not_waited_for(path, monkeypatch, caplog)
 
 
 def test_bytes_now_and_then_do_not_help(path, monkeypatch):
-    monkeypatch.setattr(connections, "REQUEST", 0.2)
+    monkeypatch.setattr(serving_, "REQUEST", 0.2)
     with serving(path) as client, opened(client.base_url.port, f"GET / {HEAD}X-Long: ") as line:
         line.settimeout(0.05)
 
@@ -116,8 +115,8 @@ def test_viewers_are_not_dropped(path, monkeypatch):
     """A stream that is older than a half-open request, which is dropped, goes on."""
     with searching(path) as record, serving(path) as client, stream(client, "first") as events:
         events.next("state")
-        monkeypatch.setattr(connections, "REQUEST", 0.1)
-        monkeypatch.setattr(connections, "READING", 0.1)
+        monkeypatch.setattr(serving_, "REQUEST", 0.1)
+        monkeypatch.setattr(serving_, "READING", 0.1)
         for pulls in (7, 8):
             rest(opened(client.base_url.port, "GET / HT"))
             record.snapshot([], {"pulls": pulls})
@@ -134,13 +133,13 @@ def test_who_reads_nothing_is_dropped_in_the_end(path, monkeypatch):
             line.connect(("127.0.0.1", client.base_url.port))
             line.sendall(f"GET /assets/plotly.js {HEAD}{end}\r\n".encode())
             assert line.recv(8).startswith(b"HTTP/1.1")
-        monkeypatch.setattr(connections, "READING", 0.1)
+        monkeypatch.setattr(serving_, "READING", 0.1)
         until(lambda: not found and not client.server.server_state.tasks)
 
 
 def test_half_open_connections_make_room(path, monkeypatch):
     """The oldest one goes first, and viewers stay."""
-    monkeypatch.setattr(connections, "most", lambda: 4)
+    monkeypatch.setattr(serving_, "most", lambda: 4)
     with searching(path) as record, serving(path) as client, ExitStack() as stack:
         port, found = client.base_url.port, client.server.server_state.connections
         events = stack.enter_context(stream(client, "first"))
@@ -161,8 +160,8 @@ def test_half_open_connections_make_room(path, monkeypatch):
 
 def test_too_many_are_refused_in_one_sentence(path, monkeypatch):
     """While all who are there have asked for something; and no longer."""
-    monkeypatch.setattr(connections, "most", lambda: 3)
-    monkeypatch.setattr(connections, "SPARE", 1)
+    monkeypatch.setattr(serving_, "most", lambda: 3)
+    monkeypatch.setattr(serving_, "SPARE", 1)
     with searching(path), serving(path) as client, ExitStack() as stack:
         port, found = client.base_url.port, client.server.server_state.connections
         viewers = [stack.enter_context(opened(port, f"GET /api/stream {HEAD}\r\n")) for _ in range(3)]

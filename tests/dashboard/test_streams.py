@@ -13,7 +13,8 @@ import pytest
 
 from tests.support.streaming import PROGRESS, ROWS, TASK, fill, searching, serving, silence, stream
 from tests.support.waiting import PATIENCE, until
-from topalpha.dashboard import connections, watching
+from topalpha.dashboard import serving as serving_
+from topalpha.dashboard import watching
 from topalpha.dashboard.watching import Channel
 from topalpha.storage import Recording, Row, Storage
 
@@ -264,7 +265,7 @@ def test_viewers_that_leave_leave_nothing_behind(path):
 
 def test_a_slow_viewer_holds_up_nobody_and_catches_up(path, monkeypatch):
     """It reads nothing while another is told of 24 changes; then it gets the latest, not all in between."""
-    monkeypatch.setattr(connections, "READING", math.inf)
+    monkeypatch.setattr(serving_, "READING", math.inf)
     with searching(path, rows=many(2000), candidates=()) as record, serving(path) as client:
         slow = socket.socket()
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

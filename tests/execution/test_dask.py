@@ -110,7 +110,7 @@ def test_a_killed_worker_costs_time_and_nothing_else(cluster, workers, client):
     search, candidates = Search(design(*TARGET), seed=1), []
     told, failures = [], []
     tell_many = search.tell_many
-    search.tell_many = lambda rewards: (told.extend(pull for pull, _ in rewards), tell_many(rewards))
+    search.tell_many = lambda rewards, **how: (told.extend(pull for pull, _ in rewards), tell_many(rewards, **how))
     reason = run(
         search,
         calls,

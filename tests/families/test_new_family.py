@@ -36,7 +36,7 @@ def test_it_is_found_everywhere(tmp_path):
     code = re.search(r"## A new family.*?```python\n(.*?)```", text, re.DOTALL)[1]
     package = shutil.copytree(Path(topalpha.__file__).parent, tmp_path / "topalpha", ignore=lambda *_: ["__pycache__"])
     (package / "families" / "erlang.py").write_text(code, encoding="utf-8")
-    registry = package / "families" / "__init__.py"
+    registry = package / "families" / "units.py"
     listed, changes = re.subn(LISTED, r'\1, "erlang")', registry.read_text(encoding="utf-8"))
     assert changes == 1
     registry.write_text(listed, encoding="utf-8")

@@ -16,7 +16,8 @@ from topalpha.reservoirs import Discrete, Uniform
 from topalpha.rules import claims, joint_claims
 from topalpha.rules.claims import rank_claims, rank_level, target_claim
 from topalpha.rules.protocol import Claim
-from topalpha.theory.pool import arms_of_pool, log_all_fail, rank_alpha, top_size
+from topalpha.theory.arm_counts import arms_of_pool, log_all_fail, top_size
+from topalpha.theory.pool import rank_alpha
 
 FALSE_ALARM = 1e-6
 

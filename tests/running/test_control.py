@@ -20,8 +20,7 @@ from tests.support.waiting import until
 from topalpha import Session, Task, asearch, aselect, resume, search, select, verify
 from topalpha.ask_tell import proved_claims, stand, strongest
 from topalpha.cli import main
-from topalpha.execution import Budget, Calls, run
-from topalpha.execution.ledger import Meter
+from topalpha.execution import Budget, Calls, Meter, run
 from topalpha.research.audit.survival import draw, reward
 from topalpha.running import Running, Watch
 from topalpha.session import Progress, Reporter
@@ -216,7 +215,7 @@ def test_what_is_proved_is_found_when_it_is_paused_and_not_again(path, watched, 
 
 def test_the_clock_of_a_budget_stands_still(monkeypatch):
     now = 100.0
-    monkeypatch.setattr("topalpha.execution.ledger.time.monotonic", lambda: now)
+    monkeypatch.setattr("topalpha.execution.endings.time.monotonic", lambda: now)
     meter = Meter(Budget(seconds=10.0))
     now = 104.0
     meter.hold(True)
@@ -235,7 +234,7 @@ def test_the_clock_of_a_budget_stands_still(monkeypatch):
 def test_a_pause_does_not_spend_seconds(how, monkeypatch):
     """By a clock on which a pull takes a second and a pause a hundred."""
     now = 0.0
-    monkeypatch.setattr("topalpha.execution.ledger.time.monotonic", lambda: now)
+    monkeypatch.setattr("topalpha.execution.endings.time.monotonic", lambda: now)
 
     def pull(candidate, rng):
         nonlocal now

@@ -1,13 +1,15 @@
-"""What a search does once: each reward is checked, its claims are found, its figures and its result are made."""
+"""What a search does once: its design, figures and result are made, each reward is checked, its claims are found."""
 
 from __future__ import annotations
+
+import pickle
 
 import pytest
 
 from topalpha import Result, Task, search
-from topalpha.ask_tell import Search
+from topalpha.ask_tell import Search, task
 from topalpha.families.units import Model
-from topalpha.session import Snapshots
+from topalpha.session import Progress, Snapshots
 
 EASY = {"alpha": 0.3, "epsilon": 0.3, "delta": 0.2, "progress": "none"}
 
@@ -20,15 +22,15 @@ def counted(monkeypatch):
     def count(kind, name):
         original = getattr(kind, name)
 
-        def counting(self, *given, **named):
+        def counting(*given, **named):
             calls[kind.__name__, name] = calls.get((kind.__name__, name), 0) + 1
-            return original(self, *given, **named)
+            return original(*given, **named)
 
         monkeypatch.setattr(kind, name, counting)
 
     for kind, name in (
         *((Model, "check"), (Search, "claims"), (Snapshots, "__init__"), (Result, "__init__")),
-        (Task, "__post_init__"),
+        *((Task, "__post_init__"), (Progress, "__init__"), (task, "design")),
     ):
         count(kind, name)
     return calls
@@ -46,7 +48,16 @@ def test_a_search(counted, tmp_path, monkeypatch, stored, limit):
         ("Snapshots", "__init__"): 1,
         ("Result", "__init__"): 1,
         ("Task", "__post_init__"): 1,
+        ("Progress", "__init__"): 1,
+        ("topalpha.ask_tell.task", "design"): 1,
     }
+
+
+def test_a_pickled_task_designs_anew(counted):
+    one = Task(0.3, 0.3, 0.2)
+    other = pickle.loads(pickle.dumps(one))
+    assert (other, other.design()) == (one, one.design())
+    assert counted["topalpha.ask_tell.task", "design"] == 2
 
 
 def test_a_search_for_models(counted):

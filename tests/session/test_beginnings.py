@@ -16,7 +16,7 @@ from topalpha.ask_tell import Task
 from topalpha.cli import main
 from topalpha.session import Session
 from topalpha.storage import Storage, StorageError, holds, listing, names, read
-from topalpha.storage.schema import TABLES
+from topalpha.storage.tables import TABLES
 
 EASY = {"alpha": 0.3, "epsilon": 0.3, "delta": 0.2, "progress": "none"}
 

@@ -15,7 +15,7 @@ from tests.support import records
 from tests.support.marks import quick
 from topalpha import Certificate, Claim, Refuted, StorageError, Task, resume, search, select, verify
 from topalpha.ask_tell import fingerprint
-from topalpha.certificate.wording import FORMER_BOUNDS
+from topalpha.session.agreement import FORMER_BOUNDS
 from topalpha.storage import read
 
 COSTS = {"family": "range(0,10)", "minimise": True, "algorithm": "cc-lucb", "about": "small costs"}

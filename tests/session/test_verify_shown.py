@@ -14,11 +14,11 @@ import pytest
 from click.testing import CliRunner
 
 from topalpha import Refuted, Session, StorageError, Task, resume, search, verify
-from topalpha.certificate import legible
 from topalpha.cli import main
 from topalpha.confidence import WORDS
 from topalpha.confidence import __path__ as confidence_folder
 from topalpha.storage import Storage, names, post, read
+from topalpha.storage.encoding import quotation
 
 EASY = {"alpha": 0.3, "epsilon": 0.3, "delta": 0.2, "progress": "none"}
 REFUSED = (Refuted, StorageError)
@@ -264,7 +264,7 @@ def test_a_candidate_that_cannot_be_shown_loses_nothing(path):
     )
     assert result.certificate.candidate == "<Mute object>"
     assert verify(path, allow_pickle=True) == result.certificate
-    assert legible({"a": [Mute(0.5)]}) == {"a": ["<Mute object>"]}
+    assert quotation({"a": [Mute(0.5)]}) == {"a": ["<Mute object>"]}
 
 
 def test_a_candidate_that_is_nested_deeply_loses_nothing(path):

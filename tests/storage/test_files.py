@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.storing import a_search, child, contents, fill, kill
 from topalpha.storage import Storage, StorageError, files, names, post, read, writer
-from topalpha.storage.schema import TABLES
+from topalpha.storage.tables import TABLES
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and resource limits of POSIX")
 

@@ -18,7 +18,7 @@ import pytest
 from tests.support.storing import a_search, child, contents, fill, kill
 from tests.support.waiting import PATIENCE
 from topalpha.storage import Storage, StorageError, files, names, post, read, writer
-from topalpha.storage.schema import APPLICATION
+from topalpha.storage.tables import APPLICATION
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and resource limits of POSIX")
 

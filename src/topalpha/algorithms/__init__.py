@@ -50,6 +50,8 @@ FIELD: tuple[Entry, ...] = tuple(
 #: All algorithms of the command line, the tests, the audit and the table in the docs.
 ALGORITHMS = (*PRINCIPAL, *FIELD)
 
+_ENTRIES = {one.name: one for one in ALGORITHMS}
+
 #: The default algorithm.
 DEFAULT = joint_lucb.design.entry.name
 
@@ -81,8 +83,7 @@ def entry(name: str) -> Entry:
     >>> entry("joint-lucb").guarantee
     'fixed-confidence'
     """
-    entries = {one.name: one for one in ALGORITHMS}
-    return entries[choice("algorithm", name, entries)]
+    return _ENTRIES[choice("algorithm", name, _ENTRIES)]
 
 
 def prior_knowledge(name: str, reservoir: Any, alpha: float, epsilon: float) -> dict[str, Any]:

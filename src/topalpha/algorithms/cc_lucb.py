@@ -32,7 +32,7 @@ from topalpha.rules.sampling import (
 )
 from topalpha.rules.tournament import empty_tree, play, rebuild, runner_up
 from topalpha.theory import arms_constant_confidence
-from topalpha.theory.pool import arms_of_pool
+from topalpha.theory.arm_counts import arms_of_pool
 from topalpha.validate import choice, fraction, whole
 
 # The only entry of the state: the leader, counted from 1.

@@ -35,7 +35,7 @@ from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import recall_leader, settled_leader
 from topalpha.rules.tournament import runner_up
 from topalpha.theory import arms_joint
-from topalpha.theory.pool import arms_of_pool, log_all_fail
+from topalpha.theory.arm_counts import arms_of_pool, log_all_fail
 from topalpha.validate import fraction, require, whole
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Iterable
+from functools import cached_property
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +13,7 @@ from topalpha.ask_tell.result import Result
 from topalpha.ask_tell.trail import Trail
 from topalpha.confidence.lost import lost_column
 from topalpha.families.units import Model, reward_model
-from topalpha.randomness import Seed, streams
+from topalpha.randomness import RULES, Seed, stream
 from topalpha.rules.protocol import SUM, WAIT, Algorithm, Certifier, Claim, History, Refuting, Selector
 from topalpha.validate import MOST_WIDTH, real, require, whole
 
@@ -98,7 +99,7 @@ class Search:
         #: The number of rewards told, including rewards that wait for earlier ones.
         self.told = 0
         self._seed = seed
-        self._rng = streams(seed).rules
+        self._rng = stream(seed, RULES)
         #: The algorithm's requirements for its driver.
         self.traits = algorithm.traits
         self._certifier = algorithm if isinstance(algorithm, Certifier) else None
@@ -126,9 +127,8 @@ class Search:
         self._orders = array("q")
         self._waits: list[tuple[int, int]] = []
         self._waited = -1
-        # Orders of pulls that never came back, and the column of the statistics that counts them.
+        # Orders of pulls that never came back.
         self._lost: set[int] = set()
-        self._lost_column = lost_column(algorithm)
 
     @staticmethod
     def resume(path: str | PathLike[str], name: str | None = None, *, allow_pickle: bool = False) -> Session:
@@ -168,6 +168,11 @@ class Search:
     def asked(self) -> int:
         """The number of pulls asked for."""
         return len(self._arm_of)
+
+    @cached_property
+    def _lost_column(self) -> int:
+        """The column of the statistics that counts lost pulls; 0 if there is none."""
+        return lost_column(self.algorithm)
 
     @property
     def endures(self) -> bool:

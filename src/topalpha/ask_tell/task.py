@@ -107,10 +107,14 @@ class Task:
             object.__setattr__(self, "algorithm", default_for(self.model.family))
         choice("on_error", self.on_error, ON_ERROR)
         choice("on_lost", self.on_lost, ON_LOST)
-        self.design()
+        self.design()  # an impossible one is refused here
         if self.on_error == "worst":
             bounded = self.model.worst is not None
             require(bounded, "on_error", f"be raise or retry: {self.model.text} rewards have no worst value", "worst")
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The model and the design follow from the fields: a later version must not find those of this one in a pickle.
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @cached_property
     def model(self) -> Model:
@@ -119,6 +123,10 @@ class Task:
 
     def design(self) -> Algorithm:
         """The algorithm for this target."""
+        return self._designed
+
+    @cached_property
+    def _designed(self) -> Algorithm:
         options = dict(self.options)
         if self.pool > 0:
             options["pool"] = self.pool

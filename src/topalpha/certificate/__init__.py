@@ -1,18 +1,25 @@
 """What a search has proved, in figures and in words."""
 
 from topalpha.ask_tell import proved_claims, strongest
-from topalpha.certificate.document import Certificate, certify
-from topalpha.certificate.wording import REASONS, SILENT, former_bounds, legible, quoted, statement, top
+from topalpha.certificate.document import (
+    REASONS,
+    SILENT,
+    Certificate,
+    bounds,
+    certify,
+    part_of,
+    statement,
+    top,
+)
 
 __all__ = [
     "REASONS",
     "SILENT",
     "Certificate",
+    "bounds",
     "certify",
-    "former_bounds",
-    "legible",
+    "part_of",
     "proved_claims",
-    "quoted",
     "statement",
     "strongest",
     "top",

@@ -1,4 +1,4 @@
-"""The certificate: the claims, their law, their assumptions and their data."""
+"""The certificate: the claims, their law, their assumptions and their data, in figures and in words."""
 
 from __future__ import annotations
 
@@ -12,10 +12,35 @@ from typing import Any
 import numpy as np
 
 from topalpha import __version__
+from topalpha.algorithms import entry
 from topalpha.ask_tell import Search, Standing, Task, stand
-from topalpha.certificate.wording import REASONS, SILENT, assumptions, bounds, legible, levels, statement
-from topalpha.rules.protocol import Claim
+from topalpha.confidence import WORDS
+from topalpha.confidence.lost import LostBounds, LostEvidence
+from topalpha.families import describe
+from topalpha.rules.protocol import Algorithm, Certifier, Claim, Conditional
+from topalpha.storage.encoding import quotation
+from topalpha.theory.arm_counts import top_size
 from topalpha.validate import choice, require
+
+#: Why a search ended, in words; other reasons are used as they are.
+REASONS = {
+    "stopped": "the stopping rule was met",
+    "pulls": "the budget of pulls was spent",
+    "seconds": "the budget of seconds was spent",
+    "cost": "the budget of costs was spent",
+    "interrupted": "it was interrupted",
+    "terminated": "it was told to terminate",
+    "hangup": "its terminal was closed",
+    "lost": "so many pulls were lost that the others cannot settle it",
+    "failed": "a pull failed",
+    "message": "it was told to end",
+    "vanished": "the file that it was recorded in was lost",
+    "running": "it is still running",
+}
+
+
+#: Notes about pulls that are not failures.
+SILENT = ("idle", "begun")
 
 
 @dataclass(frozen=True)
@@ -137,7 +162,7 @@ def certify(
     actions: Iterable[tuple[int, str]] = (),
     digest: str | None = None,
     version: str = __version__,
-    quote: Callable[[Any], Any] = legible,
+    quote: Callable[[Any], Any] = quotation,
     now: Standing | None = None,
 ) -> Certificate:
     """The certificate of a search as it stands; ``actions`` are the actions taken about failed pulls, by order.
@@ -190,3 +215,125 @@ def certify(
         digest=digest,
     )
     return replace(certificate, statement=statement(certificate, refutation=search.refutation))
+
+
+def assumptions(task: Task, algorithm: Algorithm, failures: Mapping[str, int]) -> tuple[str, ...]:
+    """The assumptions of the proof, in sentences."""
+    drawn = "in an order drawn at random" if task.pool else "independently, from one law, whatever was seen before"
+    exact = (f"Rewards have exactly the law {describe(algorithm.family)}.",)
+    law = exact if algorithm.traits.exact_law else task.model.assumptions
+    found = [f"Candidates were drawn {drawn}.", *law]
+    if isinstance(algorithm, Conditional):
+        found.extend(algorithm.conditions())
+    if task.items:
+        found.append("An evaluation on one item gives the same result whenever it is made.")
+    else:
+        found.append("Given the candidate, its pulls are independent of each other.")
+    if algorithm.traits.independent:
+        found.append("Rewards of different candidates are independent: no shared seeds, folds or order of items.")
+    if again := failures.get("again", 0):
+        which = "One pull was" if again == 1 else f"{again} pulls were"
+        chance = "whether a pull is lost does not depend on its outcome"
+        found.append(f"{which} begun and lost, to be evaluated again: {chance}.")
+    elif task.on_lost == "again":
+        found.append("A pull that had to be repeated, after a crash or a lost worker, gives what it would have given.")
+    if lost := failures.get("lost", 0):
+        which = "One lost pull counts" if lost == 1 else f"{lost} lost pulls count"
+        found.append(f"{which} as the largest reward in an upper bound and as the smallest one in a lower bound.")
+    if failures.get("retry"):
+        success = "if failing depends on the reward, the claim is about rewards given success"
+        found.append(f"Pulls that failed were evaluated again: {success}.")
+    if failures.get("worst"):
+        found.append("Pulls that failed count as the worst reward.")
+    return tuple(found)
+
+
+def bounds(algorithm: Any) -> str:
+    """A sentence that describes the algorithm's bounds.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> bounds(design("cc-lucb", 0.1, 0.1, 0.1))
+    'Running bounds from tilt mixtures with the grid for epsilon.'
+    """
+    if not isinstance(algorithm, Certifier):
+        return f"None of its own at any time: {entry(algorithm.traits.name).reference}."
+    part = part_of(algorithm)
+    if part is None:
+        return f"The bounds of {entry(algorithm.traits.name).reference}."
+    if isinstance(part, LostBounds | LostEvidence):
+        return f"{WORDS[type(part[0])]} {WORDS[type(part)]}"
+    return WORDS.get(type(part)) or _first_line(type(part))
+
+
+def part_of(algorithm: Any) -> Any:
+    """The bounds or the evidence of an algorithm; None if it has neither.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> type(part_of(design("cc-lucb", 0.1, 0.1, 0.1))).__name__
+    'TiltBounds'
+    """
+    return getattr(algorithm, "confidence", None) or getattr(algorithm, "evidence", None)
+
+
+def _first_line(kind: type) -> str:
+    return (kind.__doc__ or "").strip().partition("\n")[0].replace("`", "")
+
+
+def levels(algorithm: Any) -> dict[str, float]:
+    """All numbers of a design by name, including those of its parts."""
+    found: dict[str, float] = {}
+    for name, value in zip(algorithm._fields, algorithm, strict=True):
+        if isinstance(value, tuple):
+            found.update({f"{name}.{inner}": number for inner, number in levels(value).items()})
+        elif isinstance(value, bool) or math.isfinite(value):
+            found[name] = value
+    return found
+
+
+def top(certificate: Certificate, alpha: float) -> str:
+    """The name of the top alpha: "the best" if it is one candidate of a list.
+
+    The numbers of the design include the size of a list.
+    """
+    pool = int(certificate.levels.get("pool", 0))
+    if pool and top_size(pool, alpha) == 1:
+        return "the best (smallest)" if certificate.minimise else "the best"
+    return f"the {'best (smallest)' if certificate.minimise else 'top'} {100.0 * alpha:.4g}%"
+
+
+def statement(certificate: Certificate, subject: str = "", refutation: str = "") -> str:
+    """The certificate in words.
+
+    ``subject`` is "the mean of arm 3 is" or the like; ``refutation`` is the proved statement in place of the claims.
+
+    Examples
+    --------
+    >>> from topalpha import Search
+    >>> task = Task(0.3, 0.4, 0.2, algorithm="cc-lucb")
+    >>> search = Search(task.design())
+    >>> while (pull := search.ask()) is not None and search.told < 11:
+    ...     search.tell(pull, float(pull.arm == 2))
+    >>> print(certify(search, task, "pulls").statement[:99])
+    The search ended because the budget of pulls was spent. With probability at least 0.8, the mean of
+    """
+    ended = f"The search ended because {REASONS.get(certificate.reason, certificate.reason)}."
+    if certificate.reason == "running":
+        ended = "The search has not ended."
+    sure = f"With probability at least {1.0 - certificate.delta:.10g}"
+    if refutation:
+        return f"{ended} {sure}, {refutation}."
+    if not certificate.claims:
+        why = f": {certificate.algorithm} proves nothing at its end" if certificate.reason == "stopped" else ""
+        return f"{ended} Nothing is proved{why}."
+    told = certificate.claims[:1] if certificate.reason == "stopped" else certificate.claims[:3]
+    parts = [f"within {claim.epsilon:.4g} of {top(certificate, claim.alpha)}" for claim in told]
+    words = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    together = ", all at once" if len(parts) > 1 else ""
+    subject = subject or f"the mean of arm {certificate.arm} is"
+    if len(certificate.selection) > 1:
+        subject = f"the means of arms {', '.join(map(str, certificate.selection))} are each"
+    return f"{ended} {sure}, {subject} {words} of {certificate.law}{together}."

@@ -1,4 +1,4 @@
-"""Who may see the page and who may control the search, decided before any route is reached."""
+"""Who may see the page and who may control the search, and how many, decided before any route is reached."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ ANY = ("0.0.0.0", "::")
 #: How a person shows the token in a browser.
 HOW = "open this address with /?token= and the token that `topalpha dashboard` printed or was given"
 
+#: Connections at once, if the system allows twice as many open files.
+MOST = 512
 #: Seconds in which a browser that is started with a ticket has to come.
 VALID = 60.0
 
@@ -36,6 +38,22 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+
+
+def most() -> int:
+    """The most connections at once: half of the files that the process may open.
+
+    Examples
+    --------
+    >>> 0 < most() <= MOST
+    True
+    """
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return MOST // 2
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return MOST if allowed == resource.RLIM_INFINITY else min(MOST, allowed // 2)
 
 
 def new_token(given: str | None = None) -> str:

@@ -20,8 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from topalpha import __version__
 from topalpha.dashboard import assets
-from topalpha.dashboard.access import Access, Gate, refused
-from topalpha.dashboard.connections import most
+from topalpha.dashboard.access import Access, Gate, most, refused
 from topalpha.dashboard.file_reader import ODD
 from topalpha.dashboard.states import asked, encode, table
 from topalpha.dashboard.watching import MOST, Hub

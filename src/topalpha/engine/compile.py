@@ -30,9 +30,9 @@ from topalpha.validate import require
 #: The rooms whose plain functions rule bodies may call.
 SHARED_ROOMS: tuple[ModuleType, ...] = (families, confidence, rules)
 
-#: Modules that run on the host only: input checks, theory, reservoirs and the registry. An edit there compiles nothing
-#: again.
-HOST = re.compile(r"topalpha\.(validate|randomness|(theory|reservoirs)(\..*)?|algorithms)$")
+#: Modules that run on the host only: input checks, texts of families, theory, reservoirs and the registry. An edit of
+#: them compiles nothing again.
+HOST = re.compile(r"topalpha\.(validate|randomness|families\.units|(theory|reservoirs)(\..*)?|algorithms)$")
 
 # Compiled code borrows its arrays from a caller that keeps them alive. Counting references instead would cost an atomic
 # increment and decrement per array and call: more than all the mathematics of a round.
@@ -111,6 +111,7 @@ SHARED_MODULES: tuple[ModuleType, ...] = tuple(
     import_module(found.name)
     for room in SHARED_ROOMS
     for found in pkgutil.iter_modules(room.__path__, f"{room.__name__}.")
+    if not HOST.match(found.name)
 )
 
 for _module in SHARED_MODULES:

@@ -10,10 +10,19 @@
 
 from topalpha.execution.asynchronous import arun
 from topalpha.execution.calls import Calls, Evaluation, Noted, common_generator, place_of, pull_generator
+from topalpha.execution.endings import (
+    PATIENCE,
+    SIGNALS,
+    Budget,
+    Meter,
+    depart,
+    exit_code,
+    held,
+    released,
+)
 from topalpha.execution.executors import Crew, open_executor
 from topalpha.execution.failures import PullFailed
-from topalpha.execution.interrupts import PATIENCE, SIGNALS, depart, exit_code, held, released
-from topalpha.execution.ledger import Budget, Meter, in_flight
+from topalpha.execution.flight import in_flight
 from topalpha.execution.loop import run
 
 __all__ = [

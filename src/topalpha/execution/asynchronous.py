@@ -7,15 +7,16 @@ import contextvars
 import logging
 import threading
 import time
-from collections.abc import Callable, MutableSequence
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
 from topalpha.ask_tell import Pull, Search
 from topalpha.execution.calls import Calls, Evaluation, Outcome, attempt
+from topalpha.execution.endings import PATIENCE
 from topalpha.execution.failures import NoReward, PullFailed
-from topalpha.execution.interrupts import PATIENCE
-from topalpha.execution.ledger import Budget, Ledger, Meter, in_flight, unset
+from topalpha.execution.flight import in_flight
+from topalpha.execution.loop import Ledger, unset
 from topalpha.validate import not_negative, positive, whole
 
 log = logging.getLogger("topalpha")
@@ -30,21 +31,13 @@ async def arun(
     search: Search,
     calls: Calls,
     *,
-    candidates: MutableSequence[Any],
-    new_candidate: Callable[[int], Any],
     width: int = 1,
-    budget: Budget | Meter | None = None,
-    on_error: str = "raise",
-    retries: int = 3,
     timeout: float | None = None,
-    failed: Callable[[Pull, str, str], None] = unset,
     notice: Callable[[], str | None] = unset,
-    paused: Callable[[], bool] = unset,
     poll: float = 0.1,
-    on_lost: str = "again",
-    rest: Callable[[Pull], None] = unset,
     patience: float = PATIENCE,
     leave: Callable[[], bool] = unset,
+    **account: Any,
 ) -> str:
     """Evaluate at most ``width`` pulls at a time until the search stops; see :func:`run` for the other parameters.
 
@@ -64,7 +57,7 @@ async def arun(
     >>> asyncio.run(arun(search, calls, candidates=arms, new_candidate=calls.candidate, width=8))
     'stopped'
     """
-    ledger = Ledger(search, calls, candidates, new_candidate, budget, on_error, retries, failed, paused, on_lost, rest)
+    ledger = Ledger(search, calls, **account)
     allowed = inf if timeout is None else positive("timeout", timeout)
     patience = not_negative("patience", patience)
     flight = _Flight(ledger, whole("width", width), allowed, positive("poll", poll), notice, leave)

@@ -14,8 +14,8 @@ from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
 from topalpha.ask_tell import Pull
+from topalpha.execution.endings import released
 from topalpha.execution.failures import NoReward
-from topalpha.execution.interrupts import released
 from topalpha.validate import has_length, real, require, seed_number
 
 # Children of the seed. Children 0, 1 and 2 belong to streams(seed), and the runs of a study count up from there.

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 from topalpha.execution.calls import Evaluation, Outcome, attempt, attempt_elsewhere, attempt_packed
-from topalpha.execution.interrupts import SIGNALS, released
+from topalpha.execution.endings import SIGNALS, released
 from topalpha.execution.threads import Threads
 from topalpha.validate import MOST_WORKERS, require, whole
 

@@ -5,21 +5,38 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from pickle import PicklingError
 from queue import Empty, SimpleQueue
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from topalpha.ask_tell import Pull
 from topalpha.execution.calls import Evaluation, Outcome
+from topalpha.execution.endings import Signals, released
 from topalpha.execution.executors import Crew, log
 from topalpha.execution.failures import NoReward, PullFailed
-from topalpha.execution.interrupts import Signals, released
-from topalpha.execution.ledger import Ledger, in_flight
+
+if TYPE_CHECKING:
+    from topalpha.execution.loop import Ledger
 
 #: Why a pull is lost.
 DIED = "the process that evaluated it died"
+
+
+def in_flight(pulls: Sequence[Pull]) -> str:
+    """A description of these pulls; empty for none.
+
+    Examples
+    --------
+    >>> in_flight([Pull(2, 0, 2)])
+    '1 pull in flight (pull 0 of arm 2)'
+    """
+    if not pulls:
+        return ""
+    first = ", ".join(f"pull {pull.number} of arm {pull.arm}" for pull in pulls[:3])
+    more = ", ..." if len(pulls) > 3 else ""
+    return f"{len(pulls)} pull{'s' if len(pulls) > 1 else ''} in flight ({first}{more})"
 
 
 class Job(NamedTuple):
@@ -38,6 +55,7 @@ class Flight:
     --------
     >>> from topalpha import Search, design
     >>> from topalpha.execution import Budget, Calls, open_executor
+    >>> from topalpha.execution.loop import Ledger
     >>> calls = Calls(lambda rng: rng.random(), lambda mean: mean, seed=0)
     >>> ledger = Ledger(Search(design("cc-lucb", 0.3, 0.3, 0.2)), calls, [], calls.candidate, Budget(pulls=3))
     >>> with open_executor("threads", 2) as crew:

@@ -9,7 +9,7 @@ from topalpha.ask_tell import Task
 from topalpha.certificate import REASONS, Certificate, top
 from topalpha.report.contents import Contents
 from topalpha.storage import Recording
-from topalpha.theory.pool import top_size
+from topalpha.theory.arm_counts import top_size
 
 #: The most claims in the list; the figure shows all.
 CLAIMS = 8

@@ -14,7 +14,7 @@ from topalpha.rules.columns import PLACE, UPPER
 from topalpha.rules.joint_stop import certificate, joined, leader_evidence
 from topalpha.rules.protocol import SUM, Claim, History
 from topalpha.rules.tournament import rebuild, runner_up
-from topalpha.theory.pool import log_all_fail
+from topalpha.theory.arm_counts import log_all_fail
 
 if TYPE_CHECKING:
     from topalpha.algorithms.field.joint_one_phase import JointOnePhase

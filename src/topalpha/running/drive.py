@@ -8,18 +8,17 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from topalpha.ask_tell import Result, Task
-from topalpha.certificate import legible, quoted
 from topalpha.execution import SIGNALS, Calls, PullFailed, arun, depart, exit_code, held, in_flight, open_executor, run
 from topalpha.families.protocols import RewardModel
 from topalpha.families.units import reward_model
 from topalpha.session import LOGGER, PERIOD, Progress, Reporter, Session, Snapshots, likeness
 from topalpha.storage import CONTINUE, PAUSE, STOP, RecordLost, StorageError
+from topalpha.storage.encoding import quotation, quoted
 from topalpha.validate import not_negative, require, whole
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def _same_lists(session: Session, calls: Calls) -> None:
         require(kept.get(part, value) == value, part, "be the same as in the record", "different ones")
     if calls.pool and "draw" not in kept:
         for arm, raw in enumerate(record.remembered().arms):
-            same = isinstance(raw, bytes) or quoted(raw) == legible(calls.candidate(arm))
+            same = isinstance(raw, bytes) or quoted(raw) == quotation(calls.candidate(arm))
             require(same, "draw", "be the candidates in the record", "different ones")
 
 
@@ -217,7 +216,7 @@ class Watch:
 
     def look(self, now: float, quick: bool = False) -> None:
         """Take a snapshot and show the progress; if ``quick``, with the last proof."""
-        progress = replace(self.snapshots.progress(now, quick), paused=self.paused)
+        progress = self.snapshots.progress(now, quick, self.paused)
         self.snapshots.write(progress)
         self._show(progress)
         for callback in self.running.callbacks:
@@ -270,7 +269,7 @@ def _pulse(session: Session, executor: Any) -> AbstractContextManager[Any]:
     """While a pull runs in this thread, another thread confirms the last snapshot."""
     if session.record is None or executor is not None:
         return nullcontext()
-    from topalpha.storage.pulse import Pulse
+    from topalpha.storage.writer import Pulse
 
     return Pulse(session.record, PERIOD)
 

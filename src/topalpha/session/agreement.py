@@ -8,14 +8,26 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from topalpha.ask_tell import Search, Task, figures_of, fingerprint, steps
-from topalpha.certificate import REASONS, Certificate, certify, former_bounds, quoted
+from topalpha.certificate import REASONS, Certificate, bounds, certify, part_of
+from topalpha.rules.protocol import Certifier
 from topalpha.session.progress import survey
 from topalpha.storage import Recording, Row
+from topalpha.storage.encoding import quoted
 
 #: Ends of a search at which earlier versions did not update the figures.
 _WITHOUT_LAST_FIGURES = ("failed", "interrupted")
 #: Entries of the progress that depend only on rewards, not on pulls in flight.
 _AT_ANY_TIME = ("pulls", "leader", "mean", "low", "high")
+
+#: Former descriptions of bounds in certificates, and today's for the same bounds.
+FORMER_BOUNDS = {
+    "Running bounds of a score on items items, with the shifts for epsilon.": (
+        "Running bounds of a score on a test set drawn without replacement, with the shifts for epsilon."
+    ),
+    "Evidence about a score on items items, with the shifts for epsilon; threshold is ln(1/delta_u).": (
+        "Evidence about a score on a test set drawn without replacement; threshold is ln(1/delta_u)."
+    ),
+}
 
 
 class Refuted(ValueError):
@@ -164,3 +176,22 @@ def _shows(search: Search, row: Row) -> bool:
 def _text(value: Any) -> str:
     """The value as JSON, so that 0 differs from false."""
     return json.dumps(value, sort_keys=True)
+
+
+def former_bounds(algorithm: Any) -> list[str]:
+    """Former descriptions of the same bounds.
+
+    ``python -OO`` left certificates without a docstring to quote.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> former_bounds(design("cc-lucb", 0.1, 0.1, 0.1))
+    ['TiltBounds(family, epsilon, upper_threshold, lower_threshold)']
+    """
+    part = part_of(algorithm)
+    if part is None or not isinstance(algorithm, Certifier):
+        return []
+    now = bounds(algorithm)
+    former = [old for old, new in FORMER_BOUNDS.items() if new == now]
+    return [*former, f"{type(part).__name__}({', '.join(part._fields)})"]

@@ -8,8 +8,7 @@ import pickle
 from collections.abc import Iterable
 from typing import Any
 
-from topalpha.certificate import legible
-from topalpha.storage.encoding import to_json
+from topalpha.storage.encoding import quotation, to_json
 
 
 def likeness(values: Any) -> str:
@@ -23,7 +22,7 @@ def likeness(values: Any) -> str:
     """
     whole = hashlib.sha256()
     for place in range(len(values)):
-        held = json.dumps(legible(values[place]), sort_keys=True).encode()
+        held = json.dumps(quotation(values[place]), sort_keys=True).encode()
         whole.update(len(held).to_bytes(8, "big") + held)
     return whole.hexdigest()
 

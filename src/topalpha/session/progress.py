@@ -94,7 +94,7 @@ class Progress:
     over: int = 0
 
     @classmethod
-    def of(cls, now: Standing) -> Progress:
+    def of(cls, now: Standing, paused: bool = False) -> Progress:
         """The figures of a standing that has a leader."""
         require(now.leader is not None, "standing", "be that of a search with a reward", now)
         assert now.leader is not None
@@ -111,6 +111,7 @@ class Progress:
             gap=now.gap,
             unresolved=len(now.challengers),
             left=now.left,
+            paused=paused,
             claims=None if now.about is None else tuple((claim.alpha, claim.epsilon) for claim in now.claims),
             about=now.about,
             bounded=now.bounded,
@@ -190,9 +191,9 @@ class Snapshots:
         self._latest: Standing | None = None
         self._fresh = self._loaded = False
         self._seen: tuple[int, ...] = ()
-        # The rows and the figures written last, and where.
+        # The rows written last; and the standing, whether it was paused, and where.
         self._rows: list[Row] = []
-        self._said: tuple[Progress, tuple[str, int]] | None = None
+        self._said: tuple[Standing, bool, tuple[str, int]] | None = None
         self._proving = 0.0
 
     def take(self, *, last: bool = False) -> Standing | None:
@@ -207,16 +208,21 @@ class Snapshots:
         if last:
             self.next_proof = 0.0
         self._proving = 0.0
-        progress = self.progress(now)
-        if self.record is not None and not (last and self._said == (progress, self.record.place)):
-            self.write(progress)
+        found = self._standing(now, quick=False)
+        if self.record is not None and not (last and self._is_written(found)):
+            self.write(Progress.of(found))
         end = time.monotonic()
         self.due = end + max(PERIOD, (end - now - self._proving) / LITTLE)
-        return self._latest
+        return found
 
-    def progress(self, now: float, quick: bool = False) -> Progress:
+    def progress(self, now: float, quick: bool = False, paused: bool = False) -> Progress:
         """The figures now; a proof is reused while nothing happens, or if ``quick``."""
-        return Progress.of(self._standing(now, quick))
+        return Progress.of(self._standing(now, quick), paused)
+
+    def _is_written(self, found: Standing) -> bool:
+        """Whether this standing is the last one in the file, and not as that of a paused search."""
+        assert self.record is not None
+        return self._said is not None and self._said[0] is found and self._said[1:] == (False, self.record.place)
 
     def _standing(self, now: float, quick: bool) -> Standing:
         search, before = self.search, self._latest
@@ -242,12 +248,12 @@ class Snapshots:
         if self.record is None or self._latest is None:
             return
         place, rows = self.record.place, self._latest.rows
-        known = self._rows if self._said is not None and self._said[1] == place else []
+        known = self._rows if self._said is not None and self._said[2] == place else []
         changed = [row for row, before in zip_longest(rows, known) if row != before]
         self.record.snapshot(changed, progress.to_dict())
         if self.record.place != place:  # its file was lost just now: the new one has these rows only
             self.record.snapshot(rows, progress.to_dict())
-        self._rows, self._said = rows, (progress, self.record.place)
+        self._rows, self._said = rows, (self._latest, progress.paused, self.record.place)
 
 
 class Reporter:
@@ -289,6 +295,8 @@ class Reporter:
             from rich.text import Text
 
             self._live.update(Text(progress.text), refresh=True)
-        elif self.style == "lines" and (now := time.monotonic()) >= self._next_line and progress.text != self._line:
-            self._next_line, self._line = now + LINE_PERIOD, progress.text
-            LOGGER.info("%s", progress.text)
+        elif self.style == "lines" and (now := time.monotonic()) >= self._next_line:
+            before, self._line = self._line, progress.text
+            if self._line != before:
+                self._next_line = now + LINE_PERIOD
+                LOGGER.info("%s", self._line)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from topalpha import __version__
 from topalpha.ask_tell import Pull, Search, Standing, Task, fingerprint, replay
-from topalpha.certificate import Certificate, certify, quoted
+from topalpha.certificate import Certificate, certify
 from topalpha.session.agreement import Refuted, borne_out
 from topalpha.session.progress import Snapshots
 from topalpha.storage import StorageError
+from topalpha.storage.encoding import quoted
 from topalpha.validate import file_name, flag, require
 
 if TYPE_CHECKING:

@@ -1,9 +1,11 @@
-"""Candidates and settings as exact JSON text, or as pickles that are loaded only on request."""
+"""Candidates and settings as exact JSON text, or as pickles that are loaded only on request; and their quotations."""
 
 from __future__ import annotations
 
 import json
+import math
 import pickle
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +13,8 @@ from topalpha.validate import require
 
 #: Shown in place of a pickled candidate.
 PICKLED = "(pickled)"
+#: How many levels of lists and mappings of a candidate are quoted; deeper ones become text.
+DEEPEST = 100
 
 
 def to_json(name: str, value: Any, otherwise: str = "") -> str:
@@ -151,6 +155,56 @@ def decode(raw: str | bytes, allow_pickle: bool) -> Any:
             raise ValueError(f"candidate must be JSON, got {clip(raw)!r} ({error})") from None
     require(allow_pickle is True, "allow_pickle", "be True to load pickled candidates, which can run any code", False)
     return pickle.loads(raw)
+
+
+def quotation(candidate: Any) -> Any:
+    """A candidate as a certificate quotes it: ready for JSON, else its ``repr`` without the address in memory.
+
+    Examples
+    --------
+    >>> quotation({"rate": 0.1, "shape": (2, 3), "kind": object()})
+    {'rate': 0.1, 'shape': [2, 3], 'kind': '<object object>'}
+    """
+    return _quotation(candidate, DEEPEST)
+
+
+def _quotation(candidate: Any, levels: int) -> Any:
+    from numpy import generic  # not before a candidate is quoted: it takes a moment
+
+    if isinstance(candidate, generic):
+        candidate = candidate.item()
+    if candidate is None or isinstance(candidate, bool | int | str):
+        return candidate
+    if isinstance(candidate, float) and math.isfinite(candidate):
+        return candidate
+    if levels > 0:
+        if isinstance(candidate, Mapping) and all(isinstance(key, str) for key in candidate):
+            return {key: _quotation(value, levels - 1) for key, value in candidate.items()}
+        if isinstance(candidate, list | tuple):
+            return [_quotation(value, levels - 1) for value in candidate]
+        if isinstance(candidate, set | frozenset):
+            return sorted((_quotation(value, levels - 1) for value in candidate), key=repr)
+    try:
+        return re.sub(r" at 0x[0-9a-f]+", "", repr(candidate))
+    except Exception:  # a user's class may raise anything, and the result of the search must not be lost
+        return f"<{type(candidate).__qualname__} object>"
+
+
+def quoted(raw: str | bytes) -> Any:
+    """The quotation of a stored candidate: as it was drawn, without later changes of the object.
+
+    A pickle is loaded, and may run any code.
+
+    Examples
+    --------
+    >>> quoted('{"rate":0.1}')
+    {'rate': 0.1}
+    """
+    try:
+        candidate = decode(raw, allow_pickle=True)
+    except Exception:  # as above
+        return PICKLED
+    return quotation(candidate)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Opening files: foreign, damaged and newer files are recognised before anything is written."""
+"""Files of searches, made in one step and opened: foreign, damaged and newer ones are recognised before writing."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import lru_cache
 from typing import Any, TypeVar
 
+from topalpha.storage import tables
 from topalpha.storage.errors import BROKEN, SOUND, StorageError, explained, refusal
 from topalpha.storage.outputs import COMPANIONS, SMALLEST, address, draft_of, is_database, look
-from topalpha.storage.schema import APPLICATION, CONTENTS, OLDEST_SQLITE, VERSION, contents, image
 from topalpha.validate import file_name
 
 Answer = TypeVar("Answer")
@@ -31,8 +32,8 @@ def resolve(path: str | os.PathLike[str]) -> str:
     """
     given = file_name("path", path)
     name = os.path.realpath(given)
-    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
-        needed = ".".join(map(str, OLDEST_SQLITE))
+    if sqlite3.sqlite_version_info < tables.OLDEST_SQLITE:
+        needed = ".".join(map(str, tables.OLDEST_SQLITE))
         raise StorageError(f"SQLite must be version {needed} or later, got {sqlite3.sqlite_version}")
     try:
         look(given)
@@ -94,7 +95,7 @@ def consult(path: str, work: Callable[[sqlite3.Connection], Answer]) -> Answer:
     Traceback (most recent call last):
     topalpha.storage.errors.StorageError: path must exist, got '/nowhere.db'
     """
-    failure = refusal("hold still while it is read", path)
+    failure: StorageError | None = None
     for _ in range(ATTEMPTS):
         before = _state(path)
         if before is None:
@@ -118,7 +119,7 @@ def consult(path: str, work: Callable[[sqlite3.Connection], Answer]) -> Answer:
             continue
         if _state(path) == before:
             break
-    raise failure
+    raise refusal("hold still while it is read", path) if failure is None else failure
 
 
 def unaltered(connection: sqlite3.Connection, path: str) -> None:
@@ -132,7 +133,7 @@ def unaltered(connection: sqlite3.Connection, path: str) -> None:
     topalpha.storage.errors.StorageError: path must be an undamaged topalpha file, got 'searches.db' (no table 'arms')
     >>> connection.close()
     """
-    found, wanted = set(connection.execute(CONTENTS)), set(contents())
+    found, wanted = set(connection.execute(tables.CONTENTS)), set(contents())
     for kind, name, *_ in sorted(found - wanted, key=repr):
         known = any(name == other for _, other, *_ in wanted)
         raise refusal(SOUND, path, f"the {kind} {name!r} is {'not as it was made' if known else 'foreign'}")
@@ -163,11 +164,11 @@ def inspect(path: str) -> None:
             raise explained(path, error) from error
         # A file also looks damaged while a writer copies its log into it, page by page: look again, with the log.
         application, version = consult(path, _signature)
-    if application != APPLICATION:
+    if application != tables.APPLICATION:
         raise refusal("be a topalpha file", path, "a SQLite file of another application")
-    if version > VERSION:
-        raise refusal(f"have schema version {VERSION}", path, f"version {version}, of a newer topalpha")
-    if version != VERSION:
+    if version > tables.VERSION:
+        raise refusal(f"have schema version {tables.VERSION}", path, f"version {version}, of a newer topalpha")
+    if version != tables.VERSION:
         raise refusal(SOUND, path, f"schema version {version}")
 
 
@@ -216,6 +217,44 @@ def establish(path: str, *rows: Sequence[Any]) -> None:
         raise explained(path, error) from error
     except ValueError as error:
         raise StorageError(*error.args) from error
+
+
+@lru_cache(maxsize=1)
+def contents() -> tuple[tuple[str, str, str, str | None], ...]:
+    """The tables and indexes of our files, as :data:`topalpha.storage.tables.CONTENTS` lists them.
+
+    Examples
+    --------
+    >>> [name for kind, name, *_ in contents() if kind == "table"][:3]
+    ['arms', 'asks', 'failures']
+    """
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        connection.executescript(tables.TABLES)
+        return tuple(connection.execute(tables.CONTENTS))
+    finally:
+        connection.close()
+
+
+def image(*rows: Sequence[Any]) -> bytes:
+    """The bytes of a new file with these searches, given as rows of ``CREATE``, to be put in place in one step.
+
+    Examples
+    --------
+    >>> image(("first", "2024-01-01T00:00:00+00:00", "{}", 0, "running"))[:15]
+    b'SQLite format 3'
+    """
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        connection.executescript(tables.TABLES)
+        connection.executemany(tables.CREATE, rows)
+        content = bytearray(connection.serialize())
+    finally:
+        connection.close()
+    # Bytes 18 and 19 of a SQLite file are its write and read version: 2 is the write-ahead log. A database in memory
+    # cannot have one; setting it here avoids a later switch, which a kill could interrupt.
+    content[18:20] = b"\x02\x02"
+    return bytes(content)
 
 
 def _signature(connection: sqlite3.Connection) -> tuple[int, int]:

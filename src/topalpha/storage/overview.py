@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any
 
-from topalpha.storage import schema
+from topalpha.storage import tables
 from topalpha.storage.encoding import shown
 from topalpha.storage.errors import explained
 from topalpha.storage.files import consult, inspect, resolve
@@ -79,7 +79,7 @@ def listing(path: str | os.PathLike[str]) -> list[Overview]:
     def look(connection: sqlite3.Connection) -> list[Overview]:
         return [
             Overview(name, status, created, parsed(file, config), None if data is None else parsed(file, data), at)
-            for name, status, created, config, data, at in connection.execute(schema.OVERVIEW)
+            for name, status, created, config, data, at in connection.execute(tables.OVERVIEW)
         ]
 
     return consult(file, look)
@@ -116,9 +116,9 @@ def candidates(path: str | os.PathLike[str], name: str | None, arms: Iterable[in
     def look(connection: sqlite3.Connection) -> dict[int, str]:
         search = find(connection, file, name)[0]
         if isinstance(wanted, range):
-            rows = connection.execute(schema.RANGE_OF_ARMS, (search, wanted.start, wanted.stop))
+            rows = connection.execute(tables.RANGE_OF_ARMS, (search, wanted.start, wanted.stop))
             return {arm: shown(raw) for arm, raw in rows}
-        found = (connection.execute(schema.ONE_ARM, (search, arm)).fetchone() for arm in wanted)
+        found = (connection.execute(tables.ONE_ARM, (search, arm)).fetchone() for arm in wanted)
         return {row[0]: shown(row[1]) for row in found if row is not None}
 
     return consult(file, look)

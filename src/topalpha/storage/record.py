@@ -10,7 +10,7 @@ from math import isfinite, isnan
 from operator import index
 from typing import Any
 
-from topalpha.storage import schema
+from topalpha.storage import tables
 from topalpha.storage.encoding import encode, legible, settings
 from topalpha.storage.errors import BROKEN, RecordLost, StorageError, explained
 from topalpha.storage.files import verify
@@ -68,17 +68,17 @@ class Record:
         #: One byte per pull: whether its reward was told.
         self._is_told = bytearray(self._asked)
         # Keep everything in memory, too: the file may be lost.
-        self._stored: list[str | bytes] = [raw for (raw,) in connection.execute(schema.ARMS, (self._search,))]
+        self._stored: list[str | bytes] = [raw for (raw,) in connection.execute(tables.ARMS, (self._search,))]
         self._arm_of, self._after_of, self._orders, self._rewards = array("q"), array("q"), array("q"), array("d")
-        for arm, after in connection.execute(schema.ASKS, (self._search,)):
+        for arm, after in connection.execute(tables.ASKS, (self._search,)):
             self._arm_of.append(arm)
             self._after_of.append(after)
-        for order, reward in connection.execute(schema.TELLS, (self._search,)):
+        for order, reward in connection.execute(tables.TELLS, (self._search,)):
             self._is_told[order] = 1
             self._orders.append(order)
             self._rewards.append(reward)
-        self._waits: list[tuple[int, int]] = connection.execute(schema.WAITS, (self._search,)).fetchall()
-        self._failures = [Failure(*row) for row in connection.execute(schema.FAILURES, (self._search,))]
+        self._waits: list[tuple[int, int]] = connection.execute(tables.WAITS, (self._search,)).fetchall()
+        self._failures = [Failure(*row) for row in connection.execute(tables.FAILURES, (self._search,))]
         self._new_arms: list[tuple[int, int, str | bytes]] = []
         self._new_asks: list[tuple[int, int, int, int]] = []
         self._new_waits: list[tuple[int, int, int, int]] = []
@@ -179,7 +179,7 @@ class Record:
     def finish(self, status: str, certificate: Mapping[str, Any] | None) -> None:
         """Store the final status and the certificate; on disk when this returns."""
         text = None if certificate is None else settings("certificate", certificate)
-        self._write([(schema.FINISH, [(legible(status), text, self._search)])])
+        self._write([(tables.FINISH, [(legible(status), text, self._search)])])
         self.status = legible(status)
         self.certificate = None if text is None else parsed(self._writer.path, text)
 
@@ -195,20 +195,20 @@ class Record:
             mean = None if mean is None else float(mean)
             figures.append((search, index(arm), index(pulls), mean, float(lower), float(upper), index(pending)))
         state = (search, time.time(), settings("progress", progress))
-        self._write([(schema.SNAPSHOT, figures), (schema.PROGRESS, [state])])
+        self._write([(tables.SNAPSHOT, figures), (tables.PROGRESS, [state])])
 
     def take_messages(self) -> list[str]:
         """New messages from other processes, oldest first."""
         self._writer.check()
         self.look()
-        waiting = self._writer.fetch(schema.MESSAGES, self._search)
+        waiting = self._writer.fetch(tables.MESSAGES, self._search)
         if waiting:
-            self._write([(schema.HANDLED, [(self._search, number) for number, _ in waiting])])
+            self._write([(tables.HANDLED, [(self._search, number) for number, _ in waiting])])
         return [text for _, text in waiting]
 
     def recording(self) -> Recording:
         """The whole search as it is on disk, after a commit."""
-        if self._writer.failure is None:
+        if self._writer.is_sound:
             self.commit()
         try:
             return load(self._writer.connection, self._writer.path, self.name)
@@ -254,7 +254,7 @@ class Record:
         certificate = None if self.certificate is None else json.dumps(self.certificate, separators=(",", ":"))
         config = json.dumps(self.config, separators=(",", ":"))
         head = (self._search, self.name, self.created, config, int(self._pickled), self.status, certificate)
-        return [(schema.RESTORE, [head]), *log_of(self._search, self.remembered())]
+        return [(tables.RESTORE, [head]), *log_of(self._search, self.remembered())]
 
     def moved_to(self, writer: Writer, loss: RecordLost) -> None:
         """Continue in another file, which already holds the whole search."""
@@ -289,15 +289,15 @@ class Record:
         waiting = (self._new_arms, self._new_asks, self._new_waits, self._new_tells, self._new_failures)
         steps: list[Step] = []
         if self._new_arms:
-            steps.append((schema.ADD_ARM, self._new_arms))
+            steps.append((tables.ADD_ARM, self._new_arms))
         if self._new_asks:
-            steps.append((schema.ASK, self._new_asks))
+            steps.append((tables.ASK, self._new_asks))
         if self._new_waits:
-            steps.append((schema.WAIT, self._new_waits))
+            steps.append((tables.WAIT, self._new_waits))
         if self._new_tells:
-            steps.append((schema.TELL, self._new_tells))
+            steps.append((tables.TELL, self._new_tells))
         if self._new_failures:
-            steps.append((schema.FAIL, self._new_failures))
+            steps.append((tables.FAIL, self._new_failures))
         steps.extend(more)
         if steps:
             self._writer.write(steps, waiting)
@@ -318,13 +318,13 @@ def log_of(search: int, recording: Recording) -> list[Step]:
     """
     said = [] if recording.progress is None else [(search, recording.updated, settings("progress", recording.progress))]
     return [
-        (schema.ADD_ARM, [(search, arm, raw) for arm, raw in enumerate(recording.arms)]),
-        (schema.ASK, [(search, order, *pair) for order, pair in enumerate(recording.asks)]),
-        (schema.WAIT, [(search, place, *pair) for place, pair in enumerate(recording.waits)]),
-        (schema.TELL, [(search, order, place, reward) for place, (order, reward) in enumerate(recording.tells)]),
-        (schema.FAIL, [(search, place, *failure) for place, failure in enumerate(recording.failures)]),
-        (schema.SNAPSHOT, [(search, *row) for row in recording.snapshot]),
-        (schema.PROGRESS, said),
+        (tables.ADD_ARM, [(search, arm, raw) for arm, raw in enumerate(recording.arms)]),
+        (tables.ASK, [(search, order, *pair) for order, pair in enumerate(recording.asks)]),
+        (tables.WAIT, [(search, place, *pair) for place, pair in enumerate(recording.waits)]),
+        (tables.TELL, [(search, order, place, reward) for place, (order, reward) in enumerate(recording.tells)]),
+        (tables.FAIL, [(search, place, *failure) for place, failure in enumerate(recording.failures)]),
+        (tables.SNAPSHOT, [(search, *row) for row in recording.snapshot]),
+        (tables.PROGRESS, said),
     ]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from topalpha.storage import schema
+from topalpha.storage import tables
 from topalpha.storage.encoding import decode, from_json
 from topalpha.storage.errors import SOUND, StorageError, refusal
 from topalpha.storage.files import consult, inspect, resolve, size
@@ -232,12 +232,12 @@ def listed(connection: sqlite3.Connection) -> list[str]:
     Examples
     --------
     >>> connection = sqlite3.connect(":memory:")
-    >>> _ = connection.executescript(schema.TABLES)
+    >>> _ = connection.executescript(tables.TABLES)
     >>> listed(connection)
     []
     >>> connection.close()
     """
-    return [name for (name,) in connection.execute(schema.NAMES)]
+    return [name for (name,) in connection.execute(tables.NAMES)]
 
 
 def find(connection: sqlite3.Connection, path: str, name: str | None) -> tuple[Any, ...]:
@@ -246,7 +246,7 @@ def find(connection: sqlite3.Connection, path: str, name: str | None) -> tuple[A
     Examples
     --------
     >>> connection = sqlite3.connect(":memory:")
-    >>> _ = connection.executescript(schema.TABLES)
+    >>> _ = connection.executescript(tables.TABLES)
     >>> find(connection, "searches.db", "first")
     Traceback (most recent call last):
     topalpha.storage.errors.StorageError: name must be a search in the file, got 'first' ('searches.db' holds no search)
@@ -258,7 +258,7 @@ def find(connection: sqlite3.Connection, path: str, name: str | None) -> tuple[A
         name = known[0]
     if name not in known:
         raise lacking(path, name, known)
-    row: tuple[Any, ...] | None = connection.execute(schema.SEARCH, (name,)).fetchone()
+    row: tuple[Any, ...] | None = connection.execute(tables.SEARCH, (name,)).fetchone()
     if row is None:  # in the table but not in its index
         raise refusal(SOUND, path, "a listed search that cannot be found")
     return row
@@ -285,18 +285,18 @@ def audited(connection: sqlite3.Connection, path: str, search: int) -> list[int]
     Examples
     --------
     >>> connection = sqlite3.connect(":memory:")
-    >>> _ = connection.executescript(schema.TABLES)
+    >>> _ = connection.executescript(tables.TABLES)
     >>> audited(connection, "searches.db", 1)
     [0, 0, 0, 0, 0]
     >>> connection.close()
     """
     counts = []
-    for statement in schema.COUNTS:
+    for statement in tables.COUNTS:
         count, last = connection.execute(statement, (search,)).fetchone()
         if count != last:
             raise refusal(SOUND, path, f"{count} rows in a log that counts to {last}")
         counts.append(int(count))
-    if connection.execute(schema.LAST_TOLD, (search,)).fetchone()[0] >= counts[1]:
+    if connection.execute(tables.LAST_TOLD, (search,)).fetchone()[0] >= counts[1]:
         raise refusal(SOUND, path, "a reward of a pull that was not asked for")
     return counts
 
@@ -307,14 +307,14 @@ def belongs(connection: sqlite3.Connection, path: str) -> None:
     Examples
     --------
     >>> connection = sqlite3.connect(":memory:")
-    >>> _ = connection.executescript(schema.TABLES)
-    >>> _ = connection.execute(schema.ADD_ARM, (1, 0, "{}"))
+    >>> _ = connection.executescript(tables.TABLES)
+    >>> _ = connection.execute(tables.ADD_ARM, (1, 0, "{}"))
     >>> belongs(connection, "searches.db")
     Traceback (most recent call last):
     topalpha.storage.errors.StorageError: path must be an undamaged topalpha file, got 'searches.db' (arms of no search)
     >>> connection.close()
     """
-    for table, statement in schema.STRAYS.items():
+    for table, statement in tables.STRAYS.items():
         if connection.execute(statement).fetchone()[0]:
             raise refusal(SOUND, path, f"{table} of no search")
 
@@ -342,8 +342,8 @@ def load(connection: sqlite3.Connection, path: str, name: str | None, log: bool 
     Examples
     --------
     >>> connection = sqlite3.connect(":memory:")
-    >>> _ = connection.executescript(schema.TABLES)
-    >>> _ = connection.execute(schema.CREATE, ("first", "2024-01-01T00:00:00+00:00", "{}", 0, "running"))
+    >>> _ = connection.executescript(tables.TABLES)
+    >>> _ = connection.execute(tables.CREATE, ("first", "2024-01-01T00:00:00+00:00", "{}", 0, "running"))
     >>> load(connection, "searches.db", None).status
     'running'
     >>> connection.close()
@@ -353,11 +353,11 @@ def load(connection: sqlite3.Connection, path: str, name: str | None, log: bool 
     arms, asks, waits, tells = [], [], [], []
     if log:
         audited(connection, path, search)
-        arms = [raw for (raw,) in connection.execute(schema.ARMS, (search,))]
-        asks = connection.execute(schema.ASKS, (search,)).fetchall()
-        waits = connection.execute(schema.WAITS, (search,)).fetchall()
-        tells = connection.execute(schema.TELLS, (search,)).fetchall()
-    latest = connection.execute(schema.LATEST, (search,)).fetchone()
+        arms = [raw for (raw,) in connection.execute(tables.ARMS, (search,))]
+        asks = connection.execute(tables.ASKS, (search,)).fetchall()
+        waits = connection.execute(tables.WAITS, (search,)).fetchall()
+        tells = connection.execute(tables.TELLS, (search,)).fetchall()
+    latest = connection.execute(tables.LATEST, (search,)).fetchone()
     return Recording(
         name=str(name),
         config=parsed(path, config),
@@ -368,8 +368,8 @@ def load(connection: sqlite3.Connection, path: str, name: str | None, log: bool 
         asks=asks,
         tells=tells,
         waits=waits,
-        failures=[Failure(*row) for row in connection.execute(schema.FAILURES, (search,))],
-        snapshot=[Row(*row) for row in connection.execute(schema.SNAPSHOTS, (search,))],
+        failures=[Failure(*row) for row in connection.execute(tables.FAILURES, (search,))],
+        snapshot=[Row(*row) for row in connection.execute(tables.SNAPSHOTS, (search,))],
         progress=None if latest is None else parsed(path, latest[1]),
         updated=None if latest is None else latest[0],
         pickled=bool(pickled),

@@ -1,18 +1,30 @@
-"""The connection that writes whole transactions or nothing, and the check that its files are the ones it opened."""
+"""The writer of a file: a connection that writes whole transactions or nothing, its guard and its pulse.
+
+The guard checks that the files are the ones that were opened. The pulse is a sign of life while a long pull blocks the
+thread that writes.
+"""
 
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
-from topalpha.storage import schema
-from topalpha.storage.errors import BROKEN, StorageError, afresh, explained
+from topalpha.storage import tables
+from topalpha.storage.errors import BROKEN, StorageError, afresh, explained, refusal
 from topalpha.storage.files import PATIENCE, connect, size
+
+if TYPE_CHECKING:
+    from topalpha.storage.record import Record
+
+LOGGER = logging.getLogger("topalpha")
 
 #: Log pages after which SQLite copies them into the file (about 4 MB).
 CHECKPOINT_PAGES = 1000
@@ -23,6 +35,9 @@ LOOK_EVERY = 1024
 #: How many times the writer tries to cut the log, and the milliseconds that it waits for readers each time. SQLite may
 #: wait in vain for readers that come and go; a new attempt sees that they are gone.
 CUT_ATTEMPTS, CUT_PATIENCE = 4, 50
+
+#: Seconds after which a lost file is reported while a pull still runs.
+LONG = 2.0
 
 #: Seconds between two checks.
 PERIOD = 1.0
@@ -115,7 +130,7 @@ class Guard:
 def _seen(connection: sqlite3.Connection) -> tuple[Any, ...]:
     """The application that wrote the file, and how far each of its searches is."""
     application = connection.execute("PRAGMA application_id").fetchone()
-    rows: Sequence[Any] = connection.execute(schema.FAR).fetchall()
+    rows: Sequence[Any] = connection.execute(tables.FAR).fetchall()
     return application, *rows
 
 
@@ -154,6 +169,7 @@ class Writer:
 
     def __init__(self, path: str, synchronous: str) -> None:
         self.path = path
+        #: Why a write failed; every further write raises the same.
         self.failure: StorageError | None = None
         self._process = os.getpid()
         self._closed = False
@@ -186,10 +202,17 @@ class Writer:
         """Whether this process has the file open."""
         return self.is_ours and not self._closed
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether it is open, and no write has failed."""
+        return self.failure is None and not self._closed
+
     def check(self) -> None:
-        """Raise if a write has failed before, or if this is a forked copy of the process that opened the file."""
+        """Raise if a write has failed, the file was closed, or another process opened it, of which this is a fork."""
         if self.failure is not None:
             raise afresh(self.failure) from self.failure
+        if self._closed:
+            raise refusal("be open", self.path, "it was closed")
         if not self.is_ours:
             raise StorageError(f"storage must be used by the process that opened it, got process {os.getpid()}")
 
@@ -198,7 +221,7 @@ class Writer:
         if not now and time.monotonic() < self.guard.due:
             return None
         self.guard.due = time.monotonic() + PERIOD
-        return self.guard.finding(self.connection) if self.is_open and self.failure is None else None
+        return self.guard.finding(self.connection) if self.is_ours and self.is_sound else None
 
     def write(self, steps: Sequence[Step], waiting: Iterable[list[Any]] = ()) -> None:
         """Run all steps in one transaction, on disk when this returns; then empty the ``waiting`` lists."""
@@ -238,8 +261,6 @@ class Writer:
         if self.is_ours:
             self._closed = True
             self.connection.close()
-            closed = sqlite3.ProgrammingError("it was closed")
-            self.failure = self.failure or explained(self.path, closed)
 
     def retire(self) -> None:
         """Close the connection to a lost file; a file that was only moved is then complete."""
@@ -274,3 +295,60 @@ class Writer:
 def _empty(lists: Iterable[list[Any]]) -> None:
     for rows in lists:
         rows.clear()
+
+
+class Pulse:
+    """Confirms the last snapshot of a search every ``period`` seconds, through its own connection.
+
+    While a pull runs in the writer's thread nothing is told and the figures of the arms cannot change. Readers must be
+    able to tell such a search from a dead one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from topalpha.storage import Storage, read
+    >>> with tempfile.TemporaryDirectory() as folder, Storage(folder + "/searches.db") as storage:
+    ...     record = storage.create("first", {})
+    ...     record.snapshot([], {"pulls": 0})
+    ...     before = read(storage.path).updated
+    ...     with Pulse(record, 0.01):
+    ...         time.sleep(0.2)
+    ...     read(storage.path).updated > before
+    True
+    """
+
+    def __init__(self, record: Record, period: float) -> None:
+        self._record = record
+        self._lost = 0.0
+        self._said = False
+        self._period = period
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="topalpha-pulse", daemon=True)
+
+    def __enter__(self) -> Pulse:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._over.wait(self._period):
+            if (found := self._record.missing()) is not None:
+                # Between two pulls the writer itself notices the loss and saves the search.
+                self._lost = self._lost or time.monotonic()
+                if not self._said and time.monotonic() - self._lost > LONG:
+                    self._said = True
+                    LOGGER.warning("topalpha: the record of the search is lost: %s; it ends after this pull", found)
+                continue
+            # A new connection each time: one that failed is of no use. The writer reports lasting trouble.
+            try:
+                path, search = self._record.place
+                with closing(connect(path, "mode=rw")) as connection:
+                    now = time.time()
+                    connection.execute(tables.STANDS, (now, search, now - self._period))
+            except sqlite3.Error as error:
+                LOGGER.debug("topalpha: no sign of life could be written: %s", error)

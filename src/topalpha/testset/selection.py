@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from topalpha.ask_tell import Result
-from topalpha.certificate import Certificate, legible, statement
+from topalpha.certificate import Certificate, statement
 from topalpha.confidence import bounds_for
 from topalpha.execution import Calls
 from topalpha.families import PassFail
 from topalpha.rules.columns import UPPER
 from topalpha.rules.protocol import SUM, History
 from topalpha.session import Session
+from topalpha.storage.encoding import quotation
 from topalpha.storage.plain_text import plain
 
 # How many scores are printed, and how many characters of a candidate.
@@ -56,7 +57,7 @@ class Score:
     def to_dict(self) -> dict[str, Any]:
         """A dictionary for JSON."""
         return {
-            "candidate": legible(self.candidate),
+            "candidate": quotation(self.candidate),
             "index": self.index,
             "evaluations": self.evaluations,
             "passes": self.passes,
@@ -139,7 +140,7 @@ class Selection:
         return {
             "statement": self.statement,
             "stopped": self.stopped,
-            "candidate": legible(self.candidate),
+            "candidate": quotation(self.candidate),
             "index": self.index,
             "score": self.score,
             "evaluations": self.evaluations,
@@ -162,7 +163,7 @@ class Selection:
 
 def _short(candidate: Any) -> str:
     """The candidate in one line of limited length."""
-    text = plain(str(legible(candidate)))
+    text = plain(str(quotation(candidate)))
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
 
 

@@ -18,7 +18,7 @@ from topalpha.storage.outputs import draft_of
 from topalpha.testset.reading import Entry, passed, read_entries
 from topalpha.testset.selecting import select
 from topalpha.testset.selection import Selection
-from topalpha.theory.pool import top_size
+from topalpha.theory.arm_counts import top_size
 from topalpha.validate import fraction, require
 
 if TYPE_CHECKING:

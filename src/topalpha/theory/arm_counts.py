@@ -1,14 +1,15 @@
 """How many arms must be drawn so that one of them is in the top alpha fraction.
 
 n arms all miss the top alpha fraction with probability at most (1-alpha)^n, with equality where G is continuous
-(errata E19). All versions of n solve such an inequality; they differ in the share of delta that it may use.
+(errata E19). All versions of n solve such an inequality; they differ in the share of delta that it may use. From a
+finite list arms are drawn without replacement, and fewer are enough (docs/proofs.md, D.4).
 """
 
 from __future__ import annotations
 
 import math
 
-from topalpha.validate import fraction, positive, require, whole
+from topalpha.validate import LONGEST_LIST, fraction, positive, require, whole
 
 
 def _ceil(number: float) -> int:
@@ -109,3 +110,61 @@ def arms_of_rank(rank: int, chance: float, level: float) -> int:
         else:
             short = middle
     return enough
+
+
+def top_size(pool: int, alpha: float) -> int:
+    """The number of candidates at least as good as the list's top-alpha quantile: ceil(alpha K).
+
+    Examples
+    --------
+    >>> top_size(40, 0.05), top_size(41, 0.05)
+    (2, 3)
+    """
+    return max(1, math.ceil(pool * alpha * (1.0 - 1e-14)))
+
+
+def log_all_fail(pool: int, alpha: float, drawn: int, delta_u: float) -> float:
+    """ln E[delta_u^J], J the number of top arms among ``drawn``: the chance that every drawn top arm's bound fails.
+
+    Examples
+    --------
+    >>> round(math.exp(log_all_fail(0, 0.05, 100, 0.4)), 4) == round((1 - 0.05 * 0.6) ** 100, 4)
+    True
+    >>> round(math.exp(log_all_fail(10, 0.2, 10, 0.5)), 4)
+    0.25
+    """
+    if pool == 0:
+        return drawn * math.log1p(-alpha * (1.0 - delta_u))
+    from scipy.special import logsumexp
+    from scipy.stats import hypergeom
+
+    top = top_size(pool, alpha)
+    counts = range(max(0, drawn - (pool - top)), min(top, drawn) + 1)
+    terms = hypergeom.logpmf(counts, pool, top, drawn)
+    return float(logsumexp([term + count * math.log(delta_u) for term, count in zip(terms, counts, strict=True)]))
+
+
+def arms_of_pool(pool: int, alpha: float, level: float, delta_u: float) -> tuple[int, float]:
+    """The fewest arms to draw from the list, and delta_u, which is lowered if even the whole list requires it.
+
+    Examples
+    --------
+    >>> arms_of_pool(1000, 0.05, 0.045, 0.2)
+    (74, 0.2)
+    >>> arms, delta_u = arms_of_pool(10, 0.1, 0.045, 0.2)
+    >>> arms, round(delta_u, 3)
+    (10, 0.045)
+    """
+    pool, alpha, level = whole("pool", pool, most=LONGEST_LIST), fraction("alpha", alpha), fraction("level", level)
+    delta_u = fraction("delta_u", delta_u)
+    target = math.log(level)
+    if log_all_fail(pool, alpha, pool, delta_u) > target:
+        return pool, level ** (1.0 / top_size(pool, alpha))
+    short, enough = 0, pool
+    while enough - short > 1:
+        middle = (short + enough) // 2
+        if log_all_fail(pool, alpha, middle, delta_u) <= target:
+            enough = middle
+        else:
+            short = middle
+    return enough, delta_u

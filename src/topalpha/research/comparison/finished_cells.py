@@ -10,8 +10,8 @@ from typing import Any
 
 from topalpha import __version__
 from topalpha.research.comparison.configuration import Comparison
-from topalpha.storage.lock import WriterLock
 from topalpha.storage.outputs import draft_of, refused, writable
+from topalpha.storage.store import WriterLock
 from topalpha.validate import require
 
 #: The files of a comparison in its folder.

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any
-
 #: ``PRAGMA application_id`` of our files: "TopA" in ASCII.
 APPLICATION = 0x546F7041
 #: ``PRAGMA user_version`` of the tables below.
@@ -120,41 +115,3 @@ LAST_TOLD = 'SELECT coalesce(max("order"), -1) FROM tells WHERE search = ?'
 
 #: Tables, indexes, views and triggers of a file.
 CONTENTS = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
-
-
-@lru_cache(maxsize=1)
-def contents() -> tuple[tuple[str, str, str, str | None], ...]:
-    """The tables and indexes of our files, as :data:`CONTENTS` lists them.
-
-    Examples
-    --------
-    >>> [name for kind, name, *_ in contents() if kind == "table"][:3]
-    ['arms', 'asks', 'failures']
-    """
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    try:
-        connection.executescript(TABLES)
-        return tuple(connection.execute(CONTENTS))
-    finally:
-        connection.close()
-
-
-def image(*rows: Sequence[Any]) -> bytes:
-    """The bytes of a new file with these searches, given as rows of ``CREATE``, to be put in place in one step.
-
-    Examples
-    --------
-    >>> image(("first", "2024-01-01T00:00:00+00:00", "{}", 0, "running"))[:15]
-    b'SQLite format 3'
-    """
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    try:
-        connection.executescript(TABLES)
-        connection.executemany(CREATE, rows)
-        content = bytearray(connection.serialize())
-    finally:
-        connection.close()
-    # Bytes 18 and 19 of a SQLite file are its write and read version: 2 is the write-ahead log. A database in memory
-    # cannot have one; setting it here avoids a later switch, which a kill could interrupt.
-    content[18:20] = b"\x02\x02"
-    return bytes(content)
