@@ -15,10 +15,10 @@ import math
 from typing import Any, NamedTuple
 
 from topalpha.confidence.levels import checked_bounds
-from topalpha.families.protocols import RewardModel
 from topalpha.rules.claims import rank_claims, rank_level
 from topalpha.rules.columns import EXTRA, UPPER, ConfidenceBounds
 from topalpha.rules.generic import Rounds, RunningBounds
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, Claim, Generator, History, Integers, Pair, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import (
@@ -52,27 +52,16 @@ class CCLUCBMemory(NamedTuple):
     lookup: Any
 
 
-class CCLUCBParameters(NamedTuple):
-    """The target and its bounds.
+class CCLUCB(RunningBounds, Rounds, Parameters):
+    """Constant-confidence LUCB; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, D).
 
     ``draw_level`` is delta_A, ``upper_level`` delta_u; ``pool`` is the size of a finite list of candidates, or 0.
     """
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardModel
     confidence: ConfidenceBounds
     draw_level: float
     upper_level: float
     pool: int
-
-
-class CCLUCB(RunningBounds, Rounds, CCLUCBParameters):
-    """Constant-confidence LUCB; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, D)."""
-
-    __slots__ = ()
 
     @property
     def traits(self) -> Traits:
@@ -148,7 +137,7 @@ def upper_level(bounds: str, delta_u: float | None) -> float:
     return fraction("delta_u", usual if delta_u is None else delta_u)
 
 
-def parameters(target: Target, bounds: str, delta_u: float | None, draw_share: float, pool: int) -> CCLUCBParameters:
+def parameters(target: Target, bounds: str, delta_u: float | None, draw_share: float, pool: int) -> CCLUCB:
     """Levels and bounds for this target, with the fewest arms that they allow.
 
     Examples
@@ -166,7 +155,7 @@ def parameters(target: Target, bounds: str, delta_u: float | None, draw_share: f
         number = arms_constant_confidence(target.alpha, rank_level(1, draw_level), level)
     lower_level = (target.delta - draw_level) / number
     confidence = checked_bounds(target.family, bounds, target.epsilon, level, lower_level, target.delta)
-    return CCLUCBParameters(*target.on(number), confidence, draw_level, level, pool)
+    return CCLUCB(*target.on(number), confidence, draw_level, level, pool)
 
 
 @algorithm(
@@ -193,4 +182,4 @@ def design(
     >>> design(*target).arms, design(*target, bounds="kt").arms, design(*target, pool=100).arms
     (114, 78, 85)
     """
-    return CCLUCB(*parameters(target, bounds, delta_u, draw_share, pool))
+    return parameters(target, bounds, delta_u, draw_share, pool)

@@ -9,10 +9,9 @@ below x - epsilon", by the product of the leader's and the challengers' evidence
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.confidence import evidence_for
-from topalpha.families.protocols import RewardModel
 from topalpha.rules.claims import FIRST_SHARE
 from topalpha.rules.columns import AFTER, PLACE, UPPER, JointEvidence
 from topalpha.rules.generic import Rounds
@@ -30,6 +29,7 @@ from topalpha.rules.joint_stop import (
     register,
     update_share,
 )
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Claim, Generator, History, Integers, Pair, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import recall_leader, settled_leader
@@ -39,18 +39,13 @@ from topalpha.theory.pool import arms_of_pool, log_all_fail
 from topalpha.validate import fraction, require, whole
 
 
-class JointLUCBParameters(NamedTuple):
-    """The target and the weights of the evidence.
+class JointRules(Rounds, Parameters):
+    """The joint stopping rule with its claims (docs/proofs.md, E).
 
     ``log_draws`` is n ln c, c = 1/(1 - alpha (1 - delta_u)); ``log_leader``, ``log_challengers`` and ``log_both`` are
     ln(.95 w delta) for the three weights. ``pool`` is the size of a finite list, or 0.
     """
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardModel
     evidence: JointEvidence
     log_delta_u: float
     log_draws: float
@@ -58,12 +53,6 @@ class JointLUCBParameters(NamedTuple):
     log_challengers: float
     log_both: float
     pool: int
-
-
-class JointRules(Rounds):
-    """The joint stopping rule with its sampling rule and claims (docs/proofs.md, E)."""
-
-    __slots__ = ()
 
     def scratch(self, arms: int) -> JointMemory:
         """Empty trees and the tables of the evidence."""
@@ -99,10 +88,8 @@ class JointRules(Rounds):
         return joint_claims(self, history, arm)
 
 
-class JointLUCB(JointRules, JointLUCBParameters):
+class JointLUCB(JointRules):
     """LUCB with the joint stop; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, E)."""
-
-    __slots__ = ()
 
     @property
     def traits(self) -> Traits:

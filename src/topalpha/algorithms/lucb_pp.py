@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 from topalpha.algorithms import cc_lucb
 from topalpha.confidence.levels import checked_bounds
-from topalpha.families.protocols import ENDLESS, RewardFamily, RewardModel
+from topalpha.families.protocols import ENDLESS, RewardFamily
 from topalpha.rules.columns import EXTRA, ConfidenceBounds
 from topalpha.rules.generic import MixtureBounds, Rounds, TargetClaims
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, Generator, History, Integers, Pair, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import fill_means, next_challenger, write_round
@@ -38,22 +39,17 @@ class LUCBPlusPlusMemory(NamedTuple):
     challengers: Integers
 
 
-class LUCBPlusPlusParameters(NamedTuple):
-    """The target, and ln(1/level) of the upper and of the lower bounds."""
+class AsymmetricLevels(Rounds, MixtureBounds, TargetClaims, Parameters):
+    """Rounds with mixture bounds; the thresholds are ln(1/level) of the upper and of the lower bounds."""
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
     family: RewardFamily
     upper_threshold: float
     lower_threshold: float
 
 
-class LUCBPlusPlus(Rounds, MixtureBounds, TargetClaims, LUCBPlusPlusParameters):
+class LUCBPlusPlus(AsymmetricLevels):
     """LUCB with asymmetric levels; :func:`design` builds it. (alpha, epsilon, delta)-correct (docs/proofs.md, B)."""
 
-    __slots__ = ()
     traits = Traits("lucb++", columns=1, width=2, independent=False)
 
     def scratch(self, arms: int) -> LUCBPlusPlusMemory:
@@ -104,21 +100,10 @@ class LUCBPlusPlus(Rounds, MixtureBounds, TargetClaims, LUCBPlusPlusParameters):
         return write_round(history, leader, challenger, ENDLESS, batch)
 
 
-class ModelLUCBPlusPlusParameters(NamedTuple):
-    """The target, and cc-lucb with the levels of lucb++."""
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardModel
-    rounds: cc_lucb.CCLUCB
-
-
-class ModelLUCBPlusPlus(TargetClaims, ModelLUCBPlusPlusParameters):
+class ModelLUCBPlusPlus(TargetClaims, Parameters):
     """LUCB++ with the model's bounds; :func:`design` builds it. (alpha, epsilon, delta)-correct (docs/proofs.md, B)."""
 
-    __slots__ = ()
+    rounds: cc_lucb.CCLUCB
 
     @property
     def confidence(self) -> ConfidenceBounds:

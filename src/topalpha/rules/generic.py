@@ -1,7 +1,7 @@
 """The parts of the paper's Generic Algorithm (label ``algo:Generic``) that algorithms share.
 
-An algorithm is a ``NamedTuple`` of parameters that also inherits from some of these classes, as in ``class LUCB(Rounds,
-TargetClaims, Parameters)``, and defines only the rest. :class:`Rounds` composes ``plan`` from three rules:
+An algorithm inherits from some of these classes and from :class:`topalpha.rules.parameters.Parameters`, as in ``class
+LUCB(Rounds, TargetClaims, Parameters)``, and defines only the rest. :class:`Rounds` composes ``plan`` from three rules:
 
 * ``contenders(history, memory)``, the recommendation of this round and its rivals, as a tuple;
 * ``stopping(history, memory, contenders)``, whether the run ends with that recommendation;

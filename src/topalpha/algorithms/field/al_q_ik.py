@@ -10,7 +10,7 @@ right (docs/field/threshold.md, 2).
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms.field.finite_solvers import affordable, computable
 from topalpha.algorithms.field.schedules_threshold import (
@@ -22,28 +22,21 @@ from topalpha.algorithms.field.schedules_threshold import (
     expected_repetitions,
     repetitions,
 )
-from topalpha.families import Bernoulli, unit_rewards
+from topalpha.families import unit_rewards
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm, named_threshold
 from topalpha.validate import real, require, whole
 
 
-class ALQIKParameters(NamedTuple):
-    """The target, the threshold, and the repetitions; ``arms`` is the number of arms in one repetition."""
+class ALQIK(Accepting, Parameters):
+    """Known threshold; build it with :func:`design`. Correct if the threshold is (docs/field/threshold.md, 2).
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: Bernoulli
+    ``arms`` is the number of arms in one repetition.
+    """
+
     threshold: float
     tries: Repetitions
-
-
-class ALQIK(Accepting, ALQIKParameters):
-    """Known threshold; build it with :func:`design`. Correct if the threshold is (docs/field/threshold.md, 2)."""
-
-    __slots__ = ()
     traits = Traits("al-q-ik", columns=ACCEPTED + 1, numbers=NUMBERS, width=WIDTH, blocks=True)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:

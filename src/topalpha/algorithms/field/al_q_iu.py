@@ -25,7 +25,7 @@ from topalpha.algorithms.field.schedules_threshold import (
     repetitions,
     split,
 )
-from topalpha.families import Bernoulli, unit_rewards
+from topalpha.families import unit_rewards
 from topalpha.rules.elimination import (
     ROUND_SUM,
     fold_block,
@@ -35,6 +35,7 @@ from topalpha.rules.elimination import (
     round_mean,
     survivor,
 )
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import whole
@@ -91,22 +92,14 @@ class LimitEstimation(NamedTuple):
         return best + worst + self.measure_pulls
 
 
-class ALQIUParameters(NamedTuple):
-    """The target, the limit, and the repetitions; ``arms`` is the number of arms for the estimate of the limit."""
+class ALQIU(Accepting, Parameters):
+    """Unknown threshold; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/field/threshold.md, 3).
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: Bernoulli
+    ``arms`` is the number of arms for the estimate of the limit.
+    """
+
     estimation: LimitEstimation
     tries: Repetitions
-
-
-class ALQIU(Accepting, ALQIUParameters):
-    """Unknown threshold; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/field/threshold.md, 3)."""
-
-    __slots__ = ()
     traits = Traits("al-q-iu", columns=ACCEPTED + 1, numbers=NUMBERS + 2, width=WIDTH, blocks=True)
 
     def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:

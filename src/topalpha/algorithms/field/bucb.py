@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from topalpha.algorithms.field.fixed_budget import checked_budget
 from topalpha.families import checked
 from topalpha.families.protocols import RewardFamily
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.tournament import beats, play
@@ -43,24 +44,17 @@ class BracketingUCBMemory(NamedTuple):
     tree: Integers
 
 
-class BracketingUCBParameters(NamedTuple):
-    """The target, the budget, and the levels of the claims."""
+class BracketingUCB(Parameters):
+    """UCB in brackets; build it with :func:`design`. No guarantee at the end, but claims (docs/field/budget.md, E).
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
+    ``draw_level`` and ``lower_level`` are the levels of the claims.
+    """
+
     family: RewardFamily
     budget: int
     slots: int
     draw_level: float
     lower_level: float
-
-
-class BracketingUCB(BracketingUCBParameters):
-    """UCB in brackets; build it with :func:`design`. No guarantee at the end, but claims (docs/field/budget.md, E)."""
-
-    __slots__ = ()
     traits = Traits("bucb", columns=1, width=1, covered=False)
 
     def scratch(self, arms: int) -> BracketingUCBMemory:

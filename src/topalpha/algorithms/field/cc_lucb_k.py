@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 from topalpha.algorithms import cc_lucb
 from topalpha.confidence.levels import checked_bounds
-from topalpha.families.protocols import RewardModel
 from topalpha.rules.claims import rank_claim
 from topalpha.rules.columns import EXTRA, LOWER, UPPER, ConfidenceBounds
 from topalpha.rules.generic import BestOfRanking, Rounds, RunningBounds
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Pair, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import has_room, leads_enough
@@ -39,22 +39,14 @@ class CCLUCBkMemory(NamedTuple):
     lookup: Any
 
 
-class CCLUCBkParameters(NamedTuple):
-    """The target, its bounds, and the number k of arms ``wanted``."""
+class CCLUCBk(BestOfRanking, RunningBounds, Rounds, Parameters):
+    """k arms with constant confidence; build it with :func:`design`. All k are correct (docs/field/lucb.md, 4).
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardModel
+    ``wanted`` is k.
+    """
+
     confidence: ConfidenceBounds
     wanted: int
-
-
-class CCLUCBk(BestOfRanking, RunningBounds, Rounds, CCLUCBkParameters):
-    """k arms with constant confidence; build it with :func:`design`. All k are correct (docs/field/lucb.md, 4)."""
-
-    __slots__ = ()
 
     @property
     def traits(self) -> Traits:

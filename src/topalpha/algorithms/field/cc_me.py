@@ -10,11 +10,11 @@ number of pulls is at most C ln(2/delta) / (alpha epsilon^2).
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms.field.finite_solvers import affordable, computable
 from topalpha.algorithms.field.schedules_threshold import WIDTH, Halving
-from topalpha.families import Bernoulli, unit_rewards
+from topalpha.families import unit_rewards
 from topalpha.rules.elimination import (
     ALIVE,
     FURTHER,
@@ -25,6 +25,7 @@ from topalpha.rules.elimination import (
     round_mean,
     survivor,
 )
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import recall_leader
@@ -45,28 +46,17 @@ _UNBLURRED = 1.0 - 1e-14
 _ATTEMPTS = 80
 
 
-class CCMEParameters(NamedTuple):
-    """The target and the attempts.
+class CCME(Blocks, Parameters):
+    """Elimination with a check; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, F).
 
     ``arms`` is the number of arms of the first attempt, or of all attempts if they are the ``same``; ``log_level`` is
     ln(2/delta), ``draw_rate`` -ln(1 - alpha (1 - delta_u)).
     """
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: Bernoulli
     elimination: Halving
     log_level: float
     draw_rate: float
     same: bool
-
-
-class CCME(Blocks, CCMEParameters):
-    """Elimination with a check; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, F)."""
-
-    __slots__ = ()
     traits = Traits("cc-me", columns=FURTHER, numbers=_NUMBERS, width=WIDTH, blocks=True)
 
     def attempt_arms(self, attempt: int) -> int:

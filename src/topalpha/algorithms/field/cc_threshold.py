@@ -21,6 +21,7 @@ from topalpha.confidence.gap import GapEvidence, Gaps, log_above, log_below
 from topalpha.families import checked, describe
 from topalpha.families.protocols import RewardFamily
 from topalpha.rules.elimination import Blocks
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm, named_threshold
 from topalpha.theory import arms_constant_confidence
@@ -42,17 +43,13 @@ class CCThresholdMemory(NamedTuple):
     lookup: Gaps
 
 
-class CCThresholdParameters(NamedTuple):
-    """The target, the threshold and the tests.
+class CCThreshold(Blocks, Parameters):
+    """One arm at a time; build it with :func:`design`. Both answers are proved (docs/field/threshold.md, 6).
 
     The answer is no after n = ``arms`` arms; ``accept_at`` is ln(1/delta_L), ``discard_at`` is ln(1/delta_u), and
     ``stake`` is the fraction of the bank that an arm is tested with.
     """
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
     family: RewardFamily
     threshold: float
     accept_at: float
@@ -60,12 +57,6 @@ class CCThresholdParameters(NamedTuple):
     stake: float
     first_block: int
     least_block: int
-
-
-class CCThreshold(Blocks, CCThresholdParameters):
-    """One arm at a time; build it with :func:`design`. Both answers are proved (docs/field/threshold.md, 6)."""
-
-    __slots__ = ()
 
     @property
     def traits(self) -> Traits:

@@ -11,35 +11,24 @@ No guarantee: it ends when the budget is spent (docs/field/budget.md, F).
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms.field.fixed_budget import checked_budget
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily
 from topalpha.rules.generic import Counting
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Pair, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.tournament import beats
 from topalpha.validate import fraction, whole
 
 
-class DynamicTopTwoParameters(NamedTuple):
-    """The target and the sampling rule."""
+class DynamicTopTwo(Counting, Parameters):
+    """Dynamic top-two Thompson sampling; build it with :func:`design`. Guarantee: none."""
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
     budget: int
     first: float
     repeats: int
-
-
-class DynamicTopTwo(Counting, DynamicTopTwoParameters):
-    """Dynamic top-two Thompson sampling; build it with :func:`design`. Guarantee: none."""
-
-    __slots__ = ()
     traits = Traits("d-ttts", columns=1, width=1, covered=False)
 
     def top_two(self, history: History, rng: Generator) -> Pair:

@@ -10,12 +10,12 @@ Fixed budget: the error is bounded by :func:`error_bound` (docs/field/budget.md,
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms.field.fixed_budget import WIDEST, best_of_set, checked_budget, drop_bound
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily
 from topalpha.rules.elimination import FURTHER, Blocks, keep_best, new_round, next_blocks
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import whole
@@ -24,23 +24,15 @@ from topalpha.validate import whole
 _BRACKET, _FIRST, _ROUND = 0, 1, 2
 
 
-class HyperbandParameters(NamedTuple):
-    """The target, the budget and the brackets; ``largest`` is s_max."""
+class Hyperband(Blocks, Parameters):
+    """Hyperband; build it with :func:`design`. Error at most :func:`error_bound` (docs/field/budget.md, D).
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
+    ``largest`` is s_max.
+    """
+
     budget: int
     eta: int
     largest: int
-
-
-class Hyperband(Blocks, HyperbandParameters):
-    """Hyperband; build it with :func:`design`. Error at most :func:`error_bound` (docs/field/budget.md, D)."""
-
-    __slots__ = ()
 
     @property
     def traits(self) -> Traits:

@@ -10,7 +10,7 @@ first round has one or two pulls per arm; ``number="bound"`` chooses the number 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms.field.fixed_budget import (
     WIDEST,
@@ -21,8 +21,8 @@ from topalpha.algorithms.field.fixed_budget import (
     most_arms,
 )
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily
 from topalpha.rules.elimination import FURTHER, Blocks, keep_best, new_round, next_blocks
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import choice, require, whole
@@ -31,22 +31,11 @@ from topalpha.validate import choice, require, whole
 _ROUND, _DROPPED = 0, 1
 
 
-class SequentialHalvingParameters(NamedTuple):
-    """The target, the budget and the number of rounds."""
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
-    budget: int
-    rounds: int
-
-
-class SequentialHalving(Blocks, SequentialHalvingParameters):
+class SequentialHalving(Blocks, Parameters):
     """Sequential halving; build it with :func:`design`. Error at most :func:`error_bound` (docs/field/budget.md, C)."""
 
-    __slots__ = ()
+    budget: int
+    rounds: int
 
     @property
     def traits(self) -> Traits:

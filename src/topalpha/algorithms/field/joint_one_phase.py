@@ -11,11 +11,10 @@ the remaining arms, it is pulled instead. (alpha, epsilon, delta)-correct for ev
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms import joint_lucb
-from topalpha.families.protocols import RewardModel
-from topalpha.rules.columns import AFTER, PLACE, JointEvidence
+from topalpha.rules.columns import AFTER, PLACE
 from topalpha.rules.joint_stop import (
     REGISTERED,
     STATE,
@@ -41,28 +40,13 @@ _PULLS_PER_ARM = 3.0  # estimated pulls of an arm not yet drawn
 _TRIAL = STATE
 
 
-class JointOnePhaseParameters(NamedTuple):
-    """The parameters of joint-lucb, and ``log_draw``, ln c for one arm; ``arms`` is the largest number of draws."""
+class JointOnePhase(joint_lucb.JointRules):
+    """The joint stop with lazy draws; build it with :func:`design`. Correct (docs/field/one_phase.md).
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardModel
-    evidence: JointEvidence
-    log_delta_u: float
-    log_draws: float
-    log_leader: float
-    log_challengers: float
-    log_both: float
-    pool: int
+    ``log_draw`` is ln c for one arm; ``arms`` is the largest number of draws.
+    """
+
     log_draw: float
-
-
-class JointOnePhase(joint_lucb.JointRules, JointOnePhaseParameters):
-    """The joint stop with lazy draws; build it with :func:`design`. Correct (docs/field/one_phase.md)."""
-
-    __slots__ = ()
 
     @property
     def traits(self) -> Traits:
@@ -156,4 +140,4 @@ def design(
     193
     """
     base = joint_lucb.design(*target, delta_u=delta_u, leader_weight=leader_weight, challenger_weight=challenger_weight)
-    return JointOnePhase(*base, log_draw=-math.log1p(-base.alpha * -math.expm1(base.log_delta_u)))
+    return JointOnePhase(**base._asdict(), log_draw=-math.log1p(-base.alpha * -math.expm1(base.log_delta_u)))

@@ -7,15 +7,15 @@ of the top alpha fraction with probability at least 1 - delta, and no two of the
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms.field.finite_solvers import affordable, computable
 from topalpha.algorithms.field.p2 import ARMS, WIDTH
 from topalpha.algorithms.field.p3 import COPY_DELTA, OPTIONS, TOURNAMENT_NUMBERS, Copies, copies_of_p2
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily
 from topalpha.rules.elimination import ALIVE, FURTHER, Blocks
 from topalpha.rules.median_elimination import arms_to_see
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import empirical_best
@@ -25,23 +25,15 @@ from topalpha.validate import choice, require, whole
 _CHOSEN, _START = TOURNAMENT_NUMBERS, TOURNAMENT_NUMBERS + 1
 
 
-class KQP1Parameters(NamedTuple):
-    """The target, the copies, and the number k of arms ``wanted``."""
+class KQP1(Blocks, Parameters):
+    """k runs of P3; :func:`design` builds it. All k arms are correct for rewards in [0, 1] (docs/field/p2.md, 6).
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
+    ``wanted`` is k.
+    """
+
     copies: Copies
     wanted: int
     tight: bool
-
-
-class KQP1(Blocks, KQP1Parameters):
-    """k runs of P3; :func:`design` builds it. All k arms are correct for rewards in [0, 1] (docs/field/p2.md, 6)."""
-
-    __slots__ = ()
     traits = Traits("kqp-1", columns=FURTHER, numbers=TOURNAMENT_NUMBERS + 2, width=WIDTH, blocks=True)
 
     def copy_arms(self, chosen: int) -> int:

@@ -13,12 +13,13 @@ rewards in [0, 1] that are not Bernoulli nothing is proved.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.families import checked, describe
 from topalpha.families.protocols import RewardFamily
 from topalpha.reservoirs import TwoPoint
 from topalpha.rules.generic import Counting
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import fraction, real, require
@@ -27,24 +28,17 @@ from topalpha.validate import fraction, real, require
 _TIE = 1e-9
 
 
-class LikelihoodTossParameters(NamedTuple):
-    """The target and the reservoir; ``stop_at`` is ln L at the stop, 0 if any arm is acceptable."""
+class LikelihoodToss(Counting, Parameters):
+    """One coin at a time; build it with :func:`design`. Correct on this reservoir (docs/field/biased_coin.md, A).
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
+    ``stop_at`` is ln L at the stop, 0 if any arm is acceptable.
+    """
+
     family: RewardFamily
     low: float
     high: float
     share: float
     stop_at: float
-
-
-class LikelihoodToss(Counting, LikelihoodTossParameters):
-    """One coin at a time; build it with :func:`design`. Correct on this reservoir (docs/field/biased_coin.md, A)."""
-
-    __slots__ = ()
     traits = Traits("likelihood-toss", exact_law=True)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:

@@ -20,6 +20,7 @@ from topalpha.families import Bernoulli, checked, describe
 from topalpha.families.protocols import RewardFamily
 from topalpha.rules.claims import rank_claim
 from topalpha.rules.generic import BestOfRanking, Rounds
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import leads_enough, unseen
@@ -49,24 +50,17 @@ class LUCBkmMemory(NamedTuple):
     rate_then: Reals
 
 
-class LUCBkmParameters(NamedTuple):
-    """The target and the rate; ``wanted`` is k, ``good_enough`` m, ``offset`` ln(5n/(4 delta_B)), delta_B = delta/2."""
+class LUCBkm(BestOfRanking, Rounds, Parameters):
+    """k of the best m arms; build it with :func:`design`. All k arms are correct (docs/field/lucb.md, 1).
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
+    ``wanted`` is k, ``good_enough`` m, and ``offset`` ln(5n/(4 delta_B)) with delta_B = delta/2.
+    """
+
     family: RewardFamily
     wanted: int
     good_enough: int
     offset: float
     hoeffding: bool
-
-
-class LUCBkm(BestOfRanking, Rounds, LUCBkmParameters):
-    """k of the best m arms; build it with :func:`design`. All k arms are correct (docs/field/lucb.md, 1)."""
-
-    __slots__ = ()
     traits = Traits("lucb-k-m", columns=1, numbers=1, width=3, independent=False)
 
     def scratch(self, arms: int) -> LUCBkmMemory:

@@ -8,7 +8,7 @@ solver is Median Elimination. :data:`TWO_PHASE` lists solvers that are two-phase
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms import kl_lucb, lucb_pp
 from topalpha.algorithms.field import eb_tc, glr, track_and_stop, ttts, ugape
@@ -22,9 +22,9 @@ from topalpha.algorithms.field.finite_solvers import (
     uniform,
 )
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily
 from topalpha.rules.elimination import Blocks
 from topalpha.rules.median_elimination import last_arm
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Algorithm, Generator, History, Integers, Traits
 from topalpha.rules.registration import Design, Target, algorithm
 from topalpha.rules.sampling import recall_leader
@@ -39,21 +39,10 @@ WIDTH = 16
 _CHOSEN = NUMBERS
 
 
-class P2Parameters(NamedTuple):
-    """The target and the solver."""
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
-    solver: FiniteSolver
-
-
-class P2(Blocks, P2Parameters):
+class P2(Blocks, Parameters):
     """N arms, then a contest; build it with :func:`design`. Correct for rewards in [0, 1] (docs/field/p2.md, 4)."""
 
-    __slots__ = ()
+    solver: FiniteSolver
 
     @property
     def traits(self) -> Traits:

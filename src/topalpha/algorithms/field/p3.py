@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from topalpha.algorithms.field.finite_solvers import NUMBERS, ROUNDS, affordable, computable
 from topalpha.algorithms.field.p2 import ARMS, WIDTH
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily
 from topalpha.rules.elimination import FURTHER, Blocks
 from topalpha.rules.median_elimination import EliminationContest, last_arm
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import recall_leader
@@ -68,22 +68,11 @@ class Copies(NamedTuple):
         return self.number * self.trial.most_pulls(each, True) + self.final.most_pulls(self.number, False)
 
 
-class P3Parameters(NamedTuple):
-    """The target, the copies, and the number of arms of each."""
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
-    copies: Copies
-    arms_each: int
-
-
-class P3(Blocks, P3Parameters):
+class P3(Blocks, Parameters):
     """Copies of P2, then a final; build it with :func:`design`. Correct for rewards in [0, 1] (docs/field/p2.md, 5)."""
 
-    __slots__ = ()
+    copies: Copies
+    arms_each: int
     traits = Traits("p3", columns=FURTHER, numbers=TOURNAMENT_NUMBERS + 1, width=WIDTH, blocks=True)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:

@@ -7,11 +7,12 @@ With delta/2 for the draw of n arms and delta/2 for the stop, whose threshold is
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.families.protocols import RewardFamily
 from topalpha.rules.generic import Rounds
 from topalpha.rules.likelihood_ratio import PairMemory, count_reward, pair_memory, recall, separated, separation
+from topalpha.rules.parameters import Named, Parameters
 from topalpha.rules.protocol import Claim, Generator, History, Integers, Traits
 from topalpha.rules.registration import Target
 from topalpha.rules.sampling import recall_leader, settled_leader, unseen
@@ -26,27 +27,16 @@ ANSWER = 0
 _RESERVE = 25.0
 
 
-class PairStopParameters(NamedTuple):
-    """The target, the threshold of the stop, and the sampling rule.
+class PairStop(Rounds, Parameters):
+    """A sampling rule with this stop. (alpha, epsilon, delta)-correct (docs/field/finite_solvers.md, 2).
 
-    ``rule`` is a NamedTuple with ``traits``; ``answer_now(target, history, memory)``, which returns the current answer
-    and stores it in the state; and ``next_pulls(target, history, memory, rng, answer, batch)``, where ``target`` is the
-    algorithm.
+    ``rule`` has ``traits``; ``answer_now(target, history, memory)``, which returns the current answer and stores it in
+    the state; and ``next_pulls(target, history, memory, rng, answer, batch)``, where ``target`` is the algorithm.
     """
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
     family: RewardFamily
     threshold: float
     rule: Any
-
-
-class PairStop(Rounds, PairStopParameters):
-    """A sampling rule with this stop. (alpha, epsilon, delta)-correct (docs/field/finite_solvers.md, 2)."""
-
-    __slots__ = ()
 
     @property
     def traits(self) -> Traits:
@@ -123,10 +113,8 @@ class PairStop(Rounds, PairStopParameters):
         return high
 
 
-class LeadingAnswer:
+class LeadingAnswer(Named):
     """The empirical best arm as the answer."""
-
-    __slots__ = ()
 
     def answer_now(self, target: Any, history: History, memory: Any) -> int:
         """The empirical best arm; ties go to the previous leader."""

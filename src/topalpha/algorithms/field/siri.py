@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from topalpha.algorithms.field.fixed_budget import checked_budget
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily
 from topalpha.rules.elimination import Blocks
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.tournament import empty_tree, play, rebuild
@@ -31,23 +31,15 @@ class SiRIMemory(NamedTuple):
     tree: Integers
 
 
-class SiRIParameters(NamedTuple):
-    """The target and the bounds; ``scale`` is C, ``log_scope`` is ln(2^(2 t/b) / delta) with t = floor(log2 n)."""
+class SiRI(Blocks, Parameters):
+    """Simple regret with infinitely many arms; build it with :func:`design`. Fixed budget (docs/field/budget.md, B).
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
+    ``scale`` is C, ``log_scope`` is ln(2^(2 t/b) / delta) with t = floor(log2 n).
+    """
+
     budget: int
     scale: float
     log_scope: float
-
-
-class SiRI(Blocks, SiRIParameters):
-    """Simple regret with infinitely many arms; build it with :func:`design`. Fixed budget (docs/field/budget.md, B)."""
-
-    __slots__ = ()
     traits = Traits("siri", columns=1, width=1, blocks=True, covered=False)
 
     def scratch(self, arms: int) -> SiRIMemory:  # type: ignore[override]

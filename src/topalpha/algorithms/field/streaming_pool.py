@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from topalpha.families.protocols import RewardModel
 from topalpha.rules.claims import rank_claims
 from topalpha.rules.columns import EXTRA, LOWER, UPPER, ConfidenceBounds
 from topalpha.rules.generic import RunningBounds
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Traits
 from topalpha.rules.sampling import has_room, leads_enough
 from topalpha.rules.tournament import beats
@@ -29,19 +29,14 @@ class StreamingLUCBMemory(NamedTuple):
     lookup: Any
 
 
-class StreamingLUCBParameters(NamedTuple):
-    """The target, its bounds, and the pool.
+class StreamingLUCB(RunningBounds, Parameters):
+    """LUCB on a pool of arms, for cc-lucb-streaming and p2-batched. Correct (docs/field/lucb.md, 2 and 3).
 
     Fresh arms are drawn up to ``pool_size`` once ``refill_at`` arms are left. An arm is discarded once its upper bound
     is within ``discard_slack`` of L*, which is reset at every refill if ``chained``. ``draw_level`` is delta_A,
     ``upper_level`` delta_u; ``pool`` is the size of a finite list of candidates, or 0.
     """
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardModel
     confidence: ConfidenceBounds
     pool_size: int
     refill_at: int
@@ -51,12 +46,6 @@ class StreamingLUCBParameters(NamedTuple):
     draw_level: float
     upper_level: float
     pool: int
-
-
-class StreamingLUCB(RunningBounds, StreamingLUCBParameters):
-    """LUCB on a pool of arms, for cc-lucb-streaming and p2-batched. Correct (docs/field/lucb.md, 2 and 3)."""
-
-    __slots__ = ()
 
     @property
     def traits(self) -> Traits:

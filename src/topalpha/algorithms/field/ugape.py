@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from topalpha.algorithms import lucb_pp
 from topalpha.families import checked
 from topalpha.families.protocols import ENDLESS
-from topalpha.rules.generic import MixtureBounds, Rounds, TargetClaims
 from topalpha.rules.protocol import SUM, Generator, History, Integers, Pair, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import next_challenger, recall_leader
@@ -35,10 +34,9 @@ class UGapEMemory(NamedTuple):
     safest: Integers
 
 
-class UGapE(Rounds, MixtureBounds, TargetClaims, lucb_pp.LUCBPlusPlusParameters):
+class UGapE(lucb_pp.AsymmetricLevels):
     """UGapEc; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/field/finite_solvers.md, 1)."""
 
-    __slots__ = ()
     traits = Traits("ugape", numbers=1, independent=False)
 
     def scratch(self, arms: int) -> UGapEMemory:
