@@ -80,9 +80,7 @@ class CCLUCB(RunningBounds, Rounds, Parameters):
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
         """Update N_a, the sum and the running upper bound of the arm."""
-        history.pulls[arm] += 1
-        history.stats[SUM][arm] += reward
-        self.confidence.fold(history, memory.lookup, arm, reward)
+        self.fold_reward(history, memory, arm, reward)
         if memory.ready[0] == 1:
             memory.means[arm] = history.stats[SUM][arm] / history.pulls[arm]
             play(memory.leaders, memory.means, history.pulls, arm)

@@ -75,10 +75,30 @@ class Rounds:
         return empirical_best(history.stats[SUM], history.pulls, history.arms)
 
 
+class Lookup(NamedTuple):
+    """Scratch that holds tables only."""
+
+    lookup: Any
+
+
 class RunningBounds:
     """Running bounds of the field ``confidence``: intersections over time, the upper ones in column ``UPPER``."""
 
     __slots__ = ()
+
+    def scratch(self: Any, arms: int) -> Any:
+        """The tables of the bounds."""
+        return Lookup(self.confidence.tables())
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """Update N_a, the sum and the running upper bound of the arm."""
+        self.fold_reward(history, memory, arm, reward)
+
+    def fold_reward(self: Any, history: History, memory: Any, arm: int, reward: float) -> None:
+        """Update N_a, the sum and the running upper bound of the arm."""
+        history.pulls[arm] += 1
+        history.stats[SUM][arm] += reward
+        self.confidence.fold(history, memory.lookup, arm, reward)
 
     def lower_bound(self: Any, history: History, memory: Any, arm: int) -> float:
         """The arm's running lower bound."""
@@ -132,6 +152,16 @@ class TargetClaims:
             return []
         others = [self.upper_bound(history, memory, other) for other in range(history.arms) if other != arm]
         return target_claim(self.alpha, self.lower_bound(history, memory, arm), others)
+
+
+class KnownThreshold:
+    """The proof assumes the mean ``threshold``, which the top alpha fraction of the arms reach."""
+
+    __slots__ = ()
+
+    def conditions(self: Any) -> tuple[str, ...]:
+        """The threshold."""
+        return (f"The top {100.0 * self.alpha:g}% of candidates begin at a mean of {self.threshold:g}, not above it.",)
 
 
 class BestOfRanking:

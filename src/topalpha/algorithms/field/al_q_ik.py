@@ -23,13 +23,14 @@ from topalpha.algorithms.field.schedules_threshold import (
     repetitions,
 )
 from topalpha.families import unit_rewards
+from topalpha.rules.generic import KnownThreshold
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm, named_threshold
 from topalpha.validate import real, require, whole
 
 
-class ALQIK(Accepting, Parameters):
+class ALQIK(KnownThreshold, Accepting, Parameters):
     """Known threshold; build it with :func:`design`. Correct if the threshold is (docs/field/threshold.md, 2).
 
     ``arms`` is the number of arms in one repetition.
@@ -42,10 +43,6 @@ class ALQIK(Accepting, Parameters):
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Repetitions against the known threshold, until k arms are accepted."""
         return self.tries.next_test(history, memory.order, self.threshold, batch)
-
-    def conditions(self) -> tuple[str, ...]:
-        """The known threshold."""
-        return (f"The top {100.0 * self.alpha:g}% of candidates begin at a mean of {self.threshold:g}, not above it.",)
 
     def design_pulls(self) -> float:
         """An upper bound on the expected number of pulls, if the threshold is right."""
@@ -80,6 +77,4 @@ def design(target: Target, *, threshold: float | None = None, k: int = 1) -> ALQ
     level = real("threshold", threshold)
     require(math.isfinite(level), "threshold", "be finite", threshold)
     tries = repetitions(target.alpha, target.epsilon, target.delta, whole("k", k))
-    made = ALQIK(*target.on(tries.drawn), level, tries)
-    affordable(target, made.design_pulls())
-    return made
+    return affordable(ALQIK(*target.on(tries.drawn), level, tries))

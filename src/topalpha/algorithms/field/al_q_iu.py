@@ -61,18 +61,12 @@ class LimitEstimation(NamedTuple):
         state = history.state
         while state[_PHASE] != _SEARCH:
             phase, number = int(state[_PHASE]), int(state[ROUND])
-            if phase == _BEST:
-                left, keep = self.best.halved(self.drawn, number), self.best.keep
-                count, following = self.best.halving_pulls(number, 0), self.best.halved(self.drawn, number + 1)
-            else:
-                left, keep = self.worst.halved(self.best.keep, number), self.worst.keep
-                count, following = self.worst.halving_pulls(number, 0), self.worst.halved(self.best.keep, number + 1)
-            if phase == _MEASURE:
-                count = self.measure_pulls
-            elif left == keep:
+            rule, size = (self.best, self.drawn) if phase == _BEST else (self.worst, self.best.keep)
+            if phase != _MEASURE and rule.halved(size, number) == rule.keep:
                 state[_PHASE] += 1.0
                 state[ROUND] = 0.0
                 continue
+            count = self.measure_pulls if phase == _MEASURE else rule.halving_pulls(number, 0)
             written = next_blocks(history, 0, self.drawn, count, batch)
             if written != 0:
                 return written
@@ -81,7 +75,7 @@ class LimitEstimation(NamedTuple):
                 state[_PHASE] = float(_SEARCH)
                 state[FIRST] = float(history.arms)
             else:
-                keep_best(history, order, 0, following)
+                keep_best(history, order, 0, rule.halved(size, number + 1))
                 new_round(history, 0)
                 state[ROUND] += 1.0
         return 0
@@ -164,6 +158,4 @@ def design(target: Target, *, k: int = 1) -> ALQIU:
     computable(target)
     estimation = limit_estimation(target.alpha, 0.2 * target.epsilon, 0.5 * target.delta)
     tries = repetitions(0.5 * target.alpha, 0.8 * target.epsilon, 0.5 * target.delta, whole("k", k))
-    made = ALQIU(*target.on(estimation.drawn), estimation, tries)
-    affordable(target, made.design_pulls())
-    return made
+    return affordable(ALQIU(*target.on(estimation.drawn), estimation, tries))

@@ -170,5 +170,4 @@ def design(target: Target, *, arms: str = "fresh") -> CCME:
         draw_rate=-math.log1p(-target.alpha * (1.0 - _UPPER_LEVEL)),
         same=choice("arms", arms, ("fresh", "same")) == "same",
     )
-    affordable(target, made.design_pulls())
-    return made._replace(arms=made.attempt_arms(1))
+    return affordable(made)._replace(arms=made.attempt_arms(1))

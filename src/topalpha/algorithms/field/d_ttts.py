@@ -18,8 +18,8 @@ from topalpha.families import unit_rewards
 from topalpha.rules.generic import Counting
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Pair, Traits
+from topalpha.rules.ranking import best_by
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.tournament import beats
 from topalpha.validate import fraction, whole
 
 
@@ -67,13 +67,9 @@ class DynamicTopTwo(Counting, Parameters):
 
     def recommend(self, history: History, memory: Any) -> int:
         """The arm of largest posterior mean, (1 + S) / (2 + N)."""
-        best, best_mean = -1, 0.0
-        for arm in range(history.arms):
-            pulls = history.pulls[arm]
-            mean = (1.0 + history.stats[SUM][arm]) / (2.0 + pulls)
-            if pulls > 0 and (best < 0 or beats(mean, pulls, arm, best_mean, history.pulls[best], best)):
-                best, best_mean = arm, mean
-        return best
+        totals, pulls = history.stats[SUM], history.pulls
+        seen = (arm for arm in range(history.arms) if pulls[arm] > 0)
+        return best_by(lambda arm: (1.0 + totals[arm]) / (2.0 + pulls[arm]), seen, pulls, -1)
 
 
 @algorithm(

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from topalpha.rules.elimination import ALIVE, EXACT, FURTHER, new_round, next_blocks, round_mean, set_size
 from topalpha.rules.median_elimination import PRINTED, TIGHT, EliminationContest, last_arm
 from topalpha.rules.protocol import History, Integers
 from topalpha.rules.registration import Target
 from topalpha.validate import choice, require
+
+Made = TypeVar("Made", bound=Any)
 
 #: The number of entries of ``History.state`` that a contest uses, from its place on.
 NUMBERS = 3
@@ -181,16 +183,19 @@ def exponential_gap(epsilon: float, delta: float, pulls: str) -> ExponentialGap:
 ROUNDS: dict[str, Callable[[float, float, str], EliminationContest]] = {"median": median, "uniform": uniform}
 
 
-def affordable(target: Target, pulls: float) -> None:
-    """Raise ``ValueError`` if the number of pulls is too large to be counted exactly.
+def affordable(made: Made) -> Made:
+    """The algorithm; raise ``ValueError`` if its number of pulls is too large to be counted exactly.
 
     Examples
     --------
-    >>> affordable(Target(0.1, 1e-8, 0.1, None), 1e17)
+    >>> from topalpha import design
+    >>> design("p3", 0.1, 1e-8, 0.1)
     Traceback (most recent call last):
     ValueError: epsilon must be large enough that fewer than 2^53 pulls are needed, got 1e-08
     """
-    require(pulls < EXACT, "epsilon", "be large enough that fewer than 2^53 pulls are needed", target.epsilon)
+    few = made.design_pulls() < EXACT
+    require(few, "epsilon", "be large enough that fewer than 2^53 pulls are needed", made.epsilon)
+    return made
 
 
 def computable(target: Target) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from topalpha.rules.elimination import ALIVE, ROUND_PULLS, survivor
 from topalpha.rules.protocol import SUM, History
-from topalpha.rules.tournament import beats
+from topalpha.rules.ranking import best_by
 from topalpha.validate import whole
 
 #: The most arms in one plan of an elimination: rounds of thousands of arms are planned in few scans.
@@ -92,9 +92,4 @@ def best_of_set(history: History) -> int:
     alive = [arm for arm in range(history.arms) if history.stats[ALIVE][arm] == 1.0]
     if all(history.stats[ROUND_PULLS][arm] > 0.0 for arm in alive):
         return survivor(history, 0)
-    best, best_mean = -1, -math.inf
-    for arm in alive:
-        mean, pulls = history.stats[SUM][arm] / history.pulls[arm], history.pulls[arm]
-        if best < 0 or beats(mean, pulls, arm, best_mean, history.pulls[best], best):
-            best, best_mean = arm, mean
-    return best
+    return best_by(lambda arm: history.stats[SUM][arm] / history.pulls[arm], alive, history.pulls, -1)

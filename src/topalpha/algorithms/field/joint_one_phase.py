@@ -29,7 +29,7 @@ from topalpha.rules.joint_stop import (
 )
 from topalpha.rules.protocol import WAIT, Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import has_room, leads_enough
+from topalpha.rules.sampling import may_pull
 
 # Constants of the sampling rule. The guarantee does not depend on them; docs/field/one_phase.md, 3, has the choice.
 _FIRST = 4  # arms drawn before anything is decided
@@ -84,8 +84,7 @@ class JointOnePhase(joint_lucb.JointRules):
             if history.state[_TRIAL] >= 1.0:
                 history.state[_TRIAL] -= 1.0
                 alone = True
-        free = has_room(history, leader, self.family.capacity) and not leads_enough(history, leader)
-        batch[0] = leader if alone and free else history.arms
+        batch[0] = leader if alone and may_pull(history, leader, self.family.capacity) else history.arms
         return 1
 
     def rate_at_top(self, history: History, memory: Any, leader: int, caution: float) -> float:

@@ -17,6 +17,7 @@ from topalpha.rules.elimination import ALIVE, FURTHER, Blocks
 from topalpha.rules.median_elimination import arms_to_see
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, Generator, History, Integers, Traits
+from topalpha.rules.ranking import best_by
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import empirical_best
 from topalpha.validate import choice, require, whole
@@ -60,11 +61,8 @@ class KQP1(Blocks, Parameters):
 
     def recommend(self, history: History, memory: Any) -> int:
         """The arm of the selection with the largest empirical mean; ties go to fewer pulls, then to the earlier arm."""
-        means = history.stats[SUM]
-        return min(
-            self.selection(history, memory),
-            key=lambda arm: (-means[arm] / history.pulls[arm], history.pulls[arm], arm),
-        )
+        totals, pulls = history.stats[SUM], history.pulls
+        return best_by(lambda arm: totals[arm] / pulls[arm], self.selection(history, memory), pulls, 0)
 
     def design_pulls(self) -> float:
         """The exact number of pulls of every run."""
@@ -100,5 +98,4 @@ def design(
     ARMS[choice("arms", arms, ARMS)](target.alpha / wanted, COPY_DELTA)  # raises if alpha is too small
     each = copies_of_p2(target.epsilon, target.delta / wanted, solver, copies, pulls)
     made = KQP1(*target.on(1), each, wanted, tight=arms == "tight")
-    affordable(target, made.design_pulls())
-    return made._replace(arms=each.number * sum(made.copy_arms(chosen) for chosen in range(wanted)))
+    return affordable(made)._replace(arms=each.number * sum(made.copy_arms(chosen) for chosen in range(wanted)))

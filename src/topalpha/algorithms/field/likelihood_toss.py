@@ -41,6 +41,10 @@ class LikelihoodToss(Counting, Parameters):
     stop_at: float
     traits = Traits("likelihood-toss", exact_law=True)
 
+    def coin_log_ratio(self, history: History, coin: int) -> float:
+        """ln L of this coin."""
+        return self.family.log_ratio(self.high, self.low, history.stats[SUM][coin], history.pulls[coin])
+
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Toss the current coin while 1 <= L, else a fresh one; stop once L is large enough."""
         if history.in_flight > 0:
@@ -48,7 +52,7 @@ class LikelihoodToss(Counting, Parameters):
         batch[0] = history.arms
         if history.arms > 0:
             coin = history.arms - 1
-            ratio = self.family.log_ratio(self.high, self.low, history.stats[SUM][coin], history.pulls[coin])
+            ratio = self.coin_log_ratio(history, coin)
             if self.stop_at <= 0.0 or ratio >= self.stop_at:
                 return 0
             if ratio >= -_TIE:
@@ -61,14 +65,8 @@ class LikelihoodToss(Counting, Parameters):
 
     def recommend(self, history: History, memory: Any) -> int:
         """The arm of the largest L; at the stop that is the current coin."""
-        best = 0
-        best_ratio = -math.inf
-        for arm in range(history.arms):
-            ratio = self.family.log_ratio(self.high, self.low, history.stats[SUM][arm], history.pulls[arm])
-            if history.pulls[arm] > 0 and ratio > best_ratio:
-                best = arm
-                best_ratio = ratio
-        return best
+        tossed = (arm for arm in range(history.arms) if history.pulls[arm] > 0)
+        return max(tossed, key=lambda arm: self.coin_log_ratio(history, arm), default=0)
 
 
 def only_high(low: float, high: float, share: float, alpha: float, epsilon: float) -> bool:

@@ -23,8 +23,8 @@ from topalpha.rules.generic import BestOfRanking, Rounds
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import leads_enough, unseen
-from topalpha.rules.tournament import beats
+from topalpha.rules.sampling import unseen, write_free
+from topalpha.rules.tournament import beats, better
 from topalpha.theory.arm_counts import arms_of_rank
 from topalpha.validate import choice, require, whole
 
@@ -125,14 +125,9 @@ class LUCBkm(BestOfRanking, Rounds, Parameters):
             arm = memory.order[index]
             if middle < 0 or history.pulls[arm] < history.pulls[middle]:
                 middle = arm
-        count = 0
-        for arm in (weakest, middle, strongest):
-            if arm >= 0 and not leads_enough(history, arm):
-                batch[count] = arm
-                count += 1
-        if count == 0:
-            return WAIT
-        history.state[_ROUNDS] += 1.0
+        count = write_free(history, (weakest, middle, strongest), self.family.capacity, batch)
+        if count != WAIT:
+            history.state[_ROUNDS] += 1.0
         return count
 
     def strongest_of_rest(self, history: History, memory: Any, now: float) -> int:
@@ -147,9 +142,7 @@ class LUCBkm(BestOfRanking, Rounds, Parameters):
             pulls = history.pulls[arm]
             if memory.uppers[arm] == math.inf:
                 memory.uppers[arm] = self.ceiling_at(memory.means[arm], pulls, now)
-            bound = memory.uppers[arm]
-            if best < 0 or beats(bound, pulls, arm, memory.uppers[best], history.pulls[best], best):
-                best = arm
+            best = better(best, arm, memory.uppers, history.pulls)
         return best
 
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:

@@ -34,12 +34,31 @@ from topalpha.validate import choice, require
 #: The most blocks in one plan.
 WIDTH = 16
 
-#: The entry of ``History.state`` with the arm returned, counted from 1; 0 before the stop. A contest's entries come
-#: first.
-_CHOSEN = NUMBERS
+
+class OneWinner(Blocks):
+    """Run the contest of ``next_contest`` and stop with the arm that is left.
+
+    The last entry of the state has that arm, counted from 1; it is 0 before the stop.
+    """
+
+    __slots__ = ()
+
+    def plan(self: Any, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
+        """Blocks of the contest; 0 once one arm is left."""
+        chosen = len(history.state) - 1
+        if history.state[chosen] > 0.0:
+            return 0
+        written: int = self.next_contest(history, memory.order, batch)
+        if written == 0:
+            history.state[chosen] = last_arm(history, 0) + 1.0
+        return written
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The arm that is left; before the stop, the empirical best."""
+        return recall_leader(history, len(history.state) - 1)
 
 
-class P2(Blocks, Parameters):
+class P2(OneWinner, Parameters):
     """N arms, then a contest; build it with :func:`design`. Correct for rewards in [0, 1] (docs/field/p2.md, 4)."""
 
     solver: FiniteSolver
@@ -49,18 +68,9 @@ class P2(Blocks, Parameters):
         """Blocks of pulls; the solvers' proofs are for independent arms."""
         return Traits("p2", columns=self.solver.statistics, numbers=NUMBERS + 1, width=WIDTH, blocks=True)
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """Draw N arms and run the contest; stop with the arm that is left."""
-        if history.state[_CHOSEN] > 0.0:
-            return 0
-        written = self.solver.contest(history, memory.order, 0, self.arms, 0, batch)
-        if written == 0:
-            history.state[_CHOSEN] = last_arm(history, 0) + 1.0
-        return written
-
-    def recommend(self, history: History, memory: Any) -> int:
-        """The arm that is left; before the stop, the empirical best."""
-        return recall_leader(history, _CHOSEN)
+    def next_contest(self, history: History, order: Integers, batch: Integers) -> int:
+        """Draw N arms and run the contest."""
+        return self.solver.contest(history, order, 0, self.arms, 0, batch)
 
     def design_pulls(self) -> float:
         """The exact number of pulls of a run, or an upper bound if the solver is ``exponential-gap``."""
@@ -117,6 +127,4 @@ def design(target: Target, *, solver: str = "median", arms: str = "paper", pulls
     computable(target)
     number = count(target.alpha, target.delta)
     unit = target._replace(family=unit_rewards(target.family))
-    made = P2(*unit.on(number), ELIMINATIONS[solver](target.epsilon, target.delta / 2.0, pulls))
-    affordable(target, made.design_pulls())
-    return made
+    return affordable(P2(*unit.on(number), ELIMINATIONS[solver](target.epsilon, target.delta / 2.0, pulls)))

@@ -81,12 +81,8 @@ class SiRI(Blocks, Parameters):
 
     def recommend(self, history: History, memory: Any) -> int:
         """The most pulled arm; ties go to the larger mean, then to the lower index."""
-        best = 0
-        for arm in range(1, history.arms):
-            more, most = history.pulls[arm], history.pulls[best]
-            if more > most or (more == most > 0 and history.stats[SUM][arm] > history.stats[SUM][best]):
-                best = arm
-        return best
+        totals, pulls = history.stats[SUM], history.pulls
+        return max(range(history.arms), key=lambda arm: (pulls[arm], totals[arm], -arm), default=0)
 
 
 def number_of_arms(budget: int, tail: float, share: float) -> int:

@@ -8,25 +8,20 @@ a* is returned. All decisions are functions of the pool's statistics, of L* and 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.rules.claims import rank_claims
 from topalpha.rules.columns import EXTRA, LOWER, UPPER, ConfidenceBounds
 from topalpha.rules.generic import RunningBounds
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Traits
-from topalpha.rules.sampling import has_room, leads_enough
-from topalpha.rules.tournament import beats
+from topalpha.rules.ranking import best_by
+from topalpha.rules.sampling import may_pull, write_free
+from topalpha.rules.tournament import beats, better
 
 # The state: whether L* is known, L*, a*, the leader, the number of fresh arms due, the size of the pool, and the arms
 # of the pool, in no particular order. Arms are counted from 1.
 _KNOWN, _FLOOR, _HOLDER, _LEADER, _DUE, _COUNT, _SLOTS = 0, 1, 2, 3, 4, 5, 6
-
-
-class StreamingLUCBMemory(NamedTuple):
-    """Scratch: the tables of the bounds."""
-
-    lookup: Any
 
 
 class StreamingLUCB(RunningBounds, Parameters):
@@ -54,16 +49,6 @@ class StreamingLUCB(RunningBounds, Parameters):
         columns, numbers = EXTRA + self.confidence.extra, _SLOTS + self.pool_size
         return Traits(name, columns=columns, numbers=numbers, width=2, independent=not self.chained)
 
-    def scratch(self, arms: int) -> StreamingLUCBMemory:
-        """The tables of the bounds."""
-        return StreamingLUCBMemory(lookup=self.confidence.tables())
-
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum and the running upper bound of the arm."""
-        history.pulls[arm] += 1
-        history.stats[SUM][arm] += reward
-        self.confidence.fold(history, memory.lookup, arm, reward)
-
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Discard arms, draw arms if there is room, else pull leader and challenger."""
         leader = self.settle_pool(history, memory)
@@ -72,15 +57,7 @@ class StreamingLUCB(RunningBounds, Parameters):
             return fresh
         if history.arms >= self.arms and history.state[_COUNT] == 1.0:
             return 0 if leader >= 0 else WAIT
-        challenger = self.strongest_but(history, leader)
-        count = 0
-        if leader >= 0 and has_room(history, leader, self.family.capacity) and not leads_enough(history, leader):
-            batch[count] = leader
-            count += 1
-        if challenger >= 0:
-            batch[count] = challenger
-            count += 1
-        return count if count > 0 else WAIT
+        return write_free(history, (leader, self.strongest_but(history, leader)), self.family.capacity, batch)
 
     def settle_pool(self, history: History, memory: Any) -> int:
         """Discard all arms that the bounds allow; return the leader, -1 if no arm has a reward."""
@@ -175,14 +152,8 @@ class StreamingLUCB(RunningBounds, Parameters):
         best = -1
         for place in range(int(state[_COUNT])):
             arm = int(state[_SLOTS + place]) - 1
-            pulls = history.pulls[arm]
-            if arm == leader or pulls == 0 or not has_room(history, arm, self.family.capacity):
-                continue
-            if leads_enough(history, arm):
-                continue
-            bound = history.stats[UPPER][arm]
-            if best < 0 or beats(bound, pulls, arm, history.stats[UPPER][best], history.pulls[best], best):
-                best = arm
+            if arm != leader and history.pulls[arm] > 0 and may_pull(history, arm, self.family.capacity):
+                best = better(best, arm, history.stats[UPPER], history.pulls)
         return best
 
     def in_slots(self, history: History) -> list[int]:
@@ -198,7 +169,7 @@ class StreamingLUCB(RunningBounds, Parameters):
         if history.state[_HOLDER] > 0.0:
             return int(history.state[_HOLDER]) - 1
         totals, pulls = history.stats[SUM], history.pulls
-        return min(self.in_pool(history), key=lambda arm: (-totals[arm] / pulls[arm], pulls[arm], arm), default=0)
+        return best_by(lambda arm: totals[arm] / pulls[arm], self.in_pool(history), pulls, 0)
 
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
         """The arm's running lower bound; nothing is known about a discarded arm."""
