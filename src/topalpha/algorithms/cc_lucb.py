@@ -17,19 +17,11 @@ from typing import Any, NamedTuple
 from topalpha.confidence.levels import checked_bounds
 from topalpha.rules.claims import rank_claims, rank_level
 from topalpha.rules.columns import EXTRA, UPPER, ConfidenceBounds
-from topalpha.rules.generic import Rounds, RunningBounds
+from topalpha.rules.generic import Recalled, Rounds, RunningBounds
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, Claim, Generator, History, Integers, Pair, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import (
-    fill_means,
-    has_room,
-    next_challenger,
-    recall_leader,
-    second_pull,
-    settled_leader,
-    write_round,
-)
+from topalpha.rules.sampling import fill_means, has_room, next_challenger, second_pull, settled_leader, write_round
 from topalpha.rules.tournament import empty_tree, play, rebuild, runner_up
 from topalpha.theory import arms_constant_confidence
 from topalpha.theory.pool import arms_of_pool
@@ -52,7 +44,7 @@ class CCLUCBMemory(NamedTuple):
     lookup: Any
 
 
-class CCLUCB(RunningBounds, Rounds, Parameters):
+class CCLUCB(RunningBounds, Recalled, Rounds, Parameters):
     """Constant-confidence LUCB; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, D).
 
     ``draw_level`` is delta_A, ``upper_level`` delta_u; ``pool`` is the size of a finite list of candidates, or 0.
@@ -111,10 +103,6 @@ class CCLUCB(RunningBounds, Rounds, Parameters):
             return 1
         return write_round(history, leader, challenger, self.family.capacity, batch)
 
-    def recommend(self, history: History, memory: Any) -> int:
-        """The leader."""
-        return recall_leader(history, _LEADER)
-
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
         """The claims proved so far, for the target's alpha and for larger ones (docs/proofs.md, D.4)."""
         others, lower = self.other_uppers(history, arm), self.lower_bound(history, memory, arm)
@@ -157,11 +145,7 @@ def parameters(target: Target, bounds: str, delta_u: float | None, draw_share: f
 
 
 @algorithm(
-    "cc-lucb",
-    "LUCB sampling with constant-confidence upper bounds",
-    "docs/proofs.md, D",
-    options=BOUNDS,
-    models=MODELS,
+    "cc-lucb", "LUCB sampling with constant-confidence upper bounds", "docs/proofs.md, D", options=BOUNDS, models=MODELS
 )
 def design(
     target: Target, *, bounds: str = "tilt", delta_u: float | None = None, draw_share: float = 0.9, pool: int = 0

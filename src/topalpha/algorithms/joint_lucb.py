@@ -14,7 +14,7 @@ from typing import Any
 from topalpha.confidence import evidence_for
 from topalpha.rules.claims import FIRST_SHARE
 from topalpha.rules.columns import AFTER, PLACE, UPPER, JointEvidence
-from topalpha.rules.generic import Rounds
+from topalpha.rules.generic import Recalled, Rounds
 from topalpha.rules.joint_claims import joint_claims, leader_lower
 from topalpha.rules.joint_stop import (
     LEADER,
@@ -32,14 +32,14 @@ from topalpha.rules.joint_stop import (
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Claim, Generator, History, Integers, Pair, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import recall_leader, settled_leader
+from topalpha.rules.sampling import settled_leader
 from topalpha.rules.tournament import runner_up
 from topalpha.theory import arms_joint
 from topalpha.theory.pool import arms_of_pool, log_all_fail
 from topalpha.validate import fraction, require, whole
 
 
-class JointRules(Rounds, Parameters):
+class JointRules(Recalled, Rounds, Parameters):
     """The joint stopping rule with its claims (docs/proofs.md, E).
 
     ``log_draws`` is n ln c, c = 1/(1 - alpha (1 - delta_u)); ``log_leader``, ``log_challengers`` and ``log_both`` are
@@ -53,6 +53,7 @@ class JointRules(Rounds, Parameters):
     log_challengers: float
     log_both: float
     pool: int
+    answer_entry = LEADER
 
     def scratch(self, arms: int) -> JointMemory:
         """Empty trees and the tables of the evidence."""
@@ -70,10 +71,6 @@ class JointRules(Rounds, Parameters):
         """The empirical best arm (ties go to the previous leader), and the other arm of largest U."""
         leader = settled_leader(memory.leaders[1], memory.means, history.state, LEADER)
         return leader, runner_up(memory.challengers, history.stats[UPPER], history.pulls, leader)
-
-    def recommend(self, history: History, memory: Any) -> int:
-        """The leader."""
-        return recall_leader(history, LEADER)
 
     def lower_bound(self: Any, history: History, memory: Any, arm: int) -> float:
         """The lower bound from the arm's own evidence, if it is registered."""
@@ -121,12 +118,7 @@ class JointLUCB(JointRules):
     joint=True,
 )
 def design(
-    target: Target,
-    *,
-    delta_u: float = 0.65,
-    leader_weight: float = 0.15,
-    challenger_weight: float = 0.7,
-    pool: int = 0,
+    target: Target, *, delta_u: float = 0.65, leader_weight: float = 0.15, challenger_weight: float = 0.7, pool: int = 0
 ) -> JointLUCB:
     """LUCB with the joint stopping rule.
 

@@ -22,7 +22,7 @@ from topalpha.rules.generic import MixtureBounds, Rounds, TargetClaims
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, Generator, History, Integers, Pair, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import fill_means, next_challenger, write_round
+from topalpha.rules.sampling import next_challenger, write_round
 from topalpha.rules.tournament import empty_tree, play, rebuild, runner_up
 from topalpha.theory import arms_tight
 from topalpha.theory.pool import fewest
@@ -30,10 +30,10 @@ from topalpha.validate import require
 
 
 class LUCBPlusPlusMemory(NamedTuple):
-    """Scratch: empirical means, upper bounds, and their trees."""
+    """Scratch: the values by which arms lead (means in lucb++), upper bounds, and their trees."""
 
     ready: Integers
-    means: Reals
+    values: Reals
     leaders: Integers
     uppers: Reals
     challengers: Integers
@@ -46,34 +46,36 @@ class AsymmetricLevels(Rounds, MixtureBounds, TargetClaims, Parameters):
     upper_threshold: float
     lower_threshold: float
 
-
-class LUCBPlusPlus(AsymmetricLevels):
-    """LUCB with asymmetric levels; :func:`design` builds it. (alpha, epsilon, delta)-correct (docs/proofs.md, B)."""
-
-    traits = Traits("lucb++", columns=1, width=2, independent=False)
-
     def scratch(self, arms: int) -> LUCBPlusPlusMemory:
         """Fresh memory."""
         return LUCBPlusPlusMemory([0], [0.0] * arms, empty_tree(arms), [0.0] * arms, empty_tree(arms))
 
     def prepare(self, history: History, memory: Any) -> None:
         """Fill fresh memory from the history."""
-        fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
         for arm in range(history.arms):
-            memory.uppers[arm] = self.mixture_upper(history.stats[SUM][arm], history.pulls[arm])
-        rebuild(memory.leaders, memory.means, history.pulls, history.arms)
+            self.evaluate(memory, arm, history.stats[SUM][arm], history.pulls[arm])
+        rebuild(memory.leaders, memory.values, history.pulls, history.arms)
         rebuild(memory.challengers, memory.uppers, history.pulls, history.arms)
+
+    def evaluate(self, memory: Any, arm: int, total: float, pulls: int) -> None:
+        """Set the arm's value, its mean, and its upper bound."""
+        memory.values[arm] = total / pulls
+        memory.uppers[arm] = self.mixture_upper(total, pulls)
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
         """Update N_a, the sum, and the memory."""
         history.pulls[arm] += 1
         history.stats[SUM][arm] += reward
         if memory.ready[0] == 1:
-            total = history.stats[SUM][arm]
-            memory.means[arm] = total / history.pulls[arm]
-            memory.uppers[arm] = self.mixture_upper(total, history.pulls[arm])
-            play(memory.leaders, memory.means, history.pulls, arm)
+            self.evaluate(memory, arm, history.stats[SUM][arm], history.pulls[arm])
+            play(memory.leaders, memory.values, history.pulls, arm)
             play(memory.challengers, memory.uppers, history.pulls, arm)
+
+
+class LUCBPlusPlus(AsymmetricLevels):
+    """LUCB with asymmetric levels; :func:`design` builds it. (alpha, epsilon, delta)-correct (docs/proofs.md, B)."""
+
+    traits = Traits("lucb++", columns=1, width=2, independent=False)
 
     def contenders(self, history: History, memory: Any) -> Pair:
         """The empirical best arm, and the other arm of largest U."""
@@ -86,11 +88,11 @@ class LUCBPlusPlus(AsymmetricLevels):
         target = memory.uppers[challenger] - self.epsilon
         if target <= self.family.lowest:
             return True  # no mean is lower
-        if target > memory.means[leader]:
+        if target > memory.values[leader]:
             return False
         pulls = history.pulls[leader]
         threshold = self.lower_threshold + self.family.redundancy(history.stats[SUM][leader], pulls)
-        return pulls * self.family.divergence(memory.means[leader], target) >= threshold
+        return pulls * self.family.divergence(memory.values[leader], target) >= threshold
 
     def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
         """Leader and challenger."""
@@ -155,12 +157,7 @@ def with_bounds(target: Target, arms: int, pool: int, bounds: str = "tilt") -> M
     return ModelLUCBPlusPlus(*target.on(arms), rounds)
 
 
-@algorithm(
-    "lucb++",
-    "Simchowitz, Jamieson, Recht (COLT 2017), LUCB++",
-    "docs/proofs.md, B",
-    models=cc_lucb.MODELS,
-)
+@algorithm("lucb++", "Simchowitz, Jamieson, Recht (COLT 2017), LUCB++", "docs/proofs.md, B", models=cc_lucb.MODELS)
 def design(target: Target, *, pool: int = 0) -> LUCBPlusPlus | ModelLUCBPlusPlus:
     """LUCB++ on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on all of a finite list of ``pool`` candidates.
 

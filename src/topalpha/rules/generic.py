@@ -15,11 +15,11 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from topalpha.rules.claims import target_claim
+from topalpha.rules.claims import rank_claim
 from topalpha.rules.columns import UPPER
 from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers
 from topalpha.rules.ranking import best_ranked, rank_all, rerank
-from topalpha.rules.sampling import empirical_best, fill_means, query_fresh, unseen
+from topalpha.rules.sampling import empirical_best, fill_means, query_fresh, recall_leader, unseen
 
 
 class NoMemory(NamedTuple):
@@ -146,12 +146,28 @@ class TargetClaims:
 
     __slots__ = ()
 
+    @property
+    def claim_rank(self) -> int:
+        """m: all but m - 1 of the other arms are at most epsilon above an arm."""
+        return 1
+
     def claims(self: Any, history: History, memory: Any, arm: int) -> list[Claim]:
         """The smallest epsilon proved for the target's alpha, once all arms have been pulled."""
         if history.arms < self.arms or unseen(history.pulls, history.arms):
             return []
         others = [self.upper_bound(history, memory, other) for other in range(history.arms) if other != arm]
-        return target_claim(self.alpha, self.lower_bound(history, memory, arm), others)
+        return rank_claim(self.alpha, self.lower_bound(history, memory, arm), others, self.claim_rank)
+
+
+class Recalled:
+    """Return the arm that entry ``answer_entry`` of the state has, counted from 1; before that, the empirical best."""
+
+    __slots__ = ()
+    answer_entry = 0
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The arm stored, or the empirical best."""
+        return recall_leader(history, self.answer_entry)
 
 
 class KnownThreshold:

@@ -13,15 +13,7 @@ import math
 from typing import Any
 
 from topalpha.algorithms.field.finite_solvers import affordable, computable
-from topalpha.algorithms.field.schedules_threshold import (
-    ACCEPTED,
-    NUMBERS,
-    WIDTH,
-    Accepting,
-    Repetitions,
-    expected_repetitions,
-    repetitions,
-)
+from topalpha.algorithms.field.schedules_threshold import ACCEPTED, NUMBERS, WIDTH, Accepting, Repetitions, repetitions
 from topalpha.families import unit_rewards
 from topalpha.rules.generic import KnownThreshold
 from topalpha.rules.parameters import Parameters
@@ -46,7 +38,7 @@ class ALQIK(KnownThreshold, Accepting, Parameters):
 
     def design_pulls(self) -> float:
         """An upper bound on the expected number of pulls, if the threshold is right."""
-        return expected_repetitions(self.delta, self.tries.wanted) * self.tries.repetition_cost()
+        return self.tries.expected_cost(self.delta)
 
 
 @algorithm(

@@ -21,20 +21,11 @@ from topalpha.algorithms.field.schedules_threshold import (
     Accepting,
     Halving,
     Repetitions,
-    expected_repetitions,
     repetitions,
     split,
 )
 from topalpha.families import unit_rewards
-from topalpha.rules.elimination import (
-    ROUND_SUM,
-    fold_block,
-    keep_best,
-    new_round,
-    next_blocks,
-    round_mean,
-    survivor,
-)
+from topalpha.rules.elimination import ROUND_SUM, fold_block, keep_best, new_round, next_blocks, round_mean, survivor
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
@@ -112,8 +103,7 @@ class ALQIU(Accepting, Parameters):
 
     def design_pulls(self) -> float:
         """The pulls of the estimate, plus an upper bound on those expected afterwards if it is right."""
-        later = expected_repetitions(0.5 * self.delta, self.tries.wanted) * self.tries.repetition_cost()
-        return self.estimation.estimate_cost() + later
+        return self.estimation.estimate_cost() + self.tries.expected_cost(0.5 * self.delta)
 
 
 def limit_estimation(alpha: float, epsilon: float, delta: float) -> LimitEstimation:

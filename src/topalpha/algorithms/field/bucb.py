@@ -147,10 +147,7 @@ class BracketingUCB(Parameters):
 
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
         """L_a at level delta_L / (r (r + 1) 2^r), r its bracket."""
-        return self.certified_lower(history, arm, arm_brackets(self)[arm])
-
-    def certified_lower(self, history: History, arm: int, bracket: int) -> float:
-        """The same for a known bracket."""
+        bracket = arm_brackets(self)[arm]
         threshold = bracket * math.log(2.0) + math.log(bracket * (bracket + 1.0) / self.lower_level)
         return self.bracket_lower(history.stats[SUM][arm], history.pulls[arm], threshold)
 
@@ -161,7 +158,7 @@ class BracketingUCB(Parameters):
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
         """The claims proved so far: for each bracket the alpha that its size proves (docs/field/budget.md, E)."""
         brackets = arm_brackets(self)
-        lower = self.certified_lower(history, arm, brackets[arm])
+        lower = self.lower_bound(history, memory, arm)
         curve: list[Claim] = []
         for bracket in range(self.slots.bit_length() - 2, 0, -1):
             alpha = bracket_alpha(bracket, self.draw_level, self.delta)

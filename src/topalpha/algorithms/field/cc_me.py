@@ -15,20 +15,11 @@ from typing import Any
 from topalpha.algorithms.field.finite_solvers import affordable, computable
 from topalpha.algorithms.field.schedules_threshold import WIDTH, Halving
 from topalpha.families import unit_rewards
-from topalpha.rules.elimination import (
-    ALIVE,
-    FURTHER,
-    Blocks,
-    keep_best,
-    new_round,
-    next_blocks,
-    round_mean,
-    survivor,
-)
+from topalpha.rules.elimination import ALIVE, FURTHER, Blocks, keep_best, new_round, next_blocks, round_mean, survivor
+from topalpha.rules.generic import Recalled
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import recall_leader
 from topalpha.validate import choice
 
 # The state: the first arm of the attempt, the attempt and its round, the largest upper bound of eliminated arms, and
@@ -46,7 +37,7 @@ _UNBLURRED = 1.0 - 1e-14
 _ATTEMPTS = 80
 
 
-class CCME(Blocks, Parameters):
+class CCME(Recalled, Blocks, Parameters):
     """Elimination with a check; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, F).
 
     ``arms`` is the number of arms of the first attempt, or of all attempts if they are the ``same``; ``log_level`` is
@@ -57,6 +48,7 @@ class CCME(Blocks, Parameters):
     log_level: float
     draw_rate: float
     same: bool
+    answer_entry = _ANSWER
     traits = Traits("cc-me", columns=FURTHER, numbers=_NUMBERS, width=WIDTH, blocks=True)
 
     def attempt_arms(self, attempt: int) -> int:
@@ -119,10 +111,6 @@ class CCME(Blocks, Parameters):
                 new_round(history, first)
                 state[_ROUND] += 1.0
         return 0
-
-    def recommend(self, history: History, memory: Any) -> int:
-        """The arm that passed the check; before that, the empirical best."""
-        return recall_leader(history, _ANSWER)
 
     def attempt_cost(self, attempt: int) -> float:
         """The pulls of this attempt, which are fixed."""

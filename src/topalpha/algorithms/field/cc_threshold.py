@@ -138,20 +138,13 @@ def design(
     yes_level: float | None = None,
     least_block: int = 1,
 ) -> CCThreshold:
-    """The threshold question.
+    """The threshold question: ``threshold``, the wanted mean, must be given.
 
-    Parameters
-    ----------
-    threshold
-        The wanted mean; must be given. If a fraction alpha of the arms reach it, a yes is within epsilon of the top.
-    delta_u
-        The largest probability of discarding an arm that reaches the threshold; constant, whatever delta is.
-    yes_level
-        The probability of a wrong yes, half of delta by default; a wrong no has the rest. If every yes is checked by
-        other means, this may be delta or more: then a wrong no has probability at most delta, and the design as a
-        whole is not covered.
-    least_block
-        The shortest block of pulls, at most 4096, for blocks that have a cost of their own.
+    If a fraction alpha of the arms reach it, a yes is within epsilon of the top. ``delta_u`` is the largest probability
+    of discarding an arm that reaches it; constant, whatever delta is. ``yes_level`` is the probability of a wrong yes,
+    half of delta by default; a wrong no has the rest. If every yes is checked by other means, this may be delta or
+    more: then a wrong no has probability at most delta, and the design as a whole is not covered. ``least_block`` is
+    the shortest block of pulls, at most 4096, for blocks that have a cost of their own.
 
     Examples
     --------

@@ -73,10 +73,7 @@ class DynamicTopTwo(Counting, Parameters):
 
 
 @algorithm(
-    "d-ttts",
-    "Shang, Kaufmann, Valko (2019), dynamic top-two Thompson sampling",
-    family=unit_rewards,
-    guarantee="none",
+    "d-ttts", "Shang, Kaufmann, Valko (2019), dynamic top-two Thompson sampling", family=unit_rewards, guarantee="none"
 )
 def design(
     target: Target, *, budget: int | None = None, arms: int = 0, first: float = 0.5, repeats: int = 10

@@ -12,14 +12,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from topalpha.algorithms.field.fixed_budget import (
-    WIDEST,
-    best_of_set,
-    checked_budget,
-    drop_bound,
-    halvings,
-    most_arms,
-)
+from topalpha.algorithms.field.fixed_budget import WIDEST, best_of_set, checked_budget, drop_bound, halvings, most_arms
 from topalpha.families import unit_rewards
 from topalpha.rules.elimination import FURTHER, Blocks, keep_best, new_round, next_blocks
 from topalpha.rules.parameters import Parameters

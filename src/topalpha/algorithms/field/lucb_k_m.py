@@ -18,12 +18,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 from topalpha.families import Bernoulli, checked, describe
 from topalpha.families.protocols import RewardFamily
-from topalpha.rules.claims import rank_claim
-from topalpha.rules.generic import BestOfRanking, Rounds
+from topalpha.rules.generic import BestOfRanking, Rounds, TargetClaims
 from topalpha.rules.parameters import Parameters
-from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Reals, Traits
+from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import unseen, write_free
+from topalpha.rules.sampling import write_free
 from topalpha.rules.tournament import beats, better
 from topalpha.theory.arm_counts import arms_of_rank
 from topalpha.validate import choice, require, whole
@@ -50,7 +49,7 @@ class LUCBkmMemory(NamedTuple):
     rate_then: Reals
 
 
-class LUCBkm(BestOfRanking, Rounds, Parameters):
+class LUCBkm(BestOfRanking, TargetClaims, Rounds, Parameters):
     """k of the best m arms; build it with :func:`design`. All k arms are correct (docs/field/lucb.md, 1).
 
     ``wanted`` is k, ``good_enough`` m, and ``offset`` ln(5n/(4 delta_B)) with delta_B = delta/2.
@@ -63,18 +62,21 @@ class LUCBkm(BestOfRanking, Rounds, Parameters):
     hoeffding: bool
     traits = Traits("lucb-k-m", columns=1, numbers=1, width=3, independent=False)
 
+    @property
+    def claim_rank(self) -> int:
+        """m."""
+        return self.good_enough
+
     def scratch(self, arms: int) -> LUCBkmMemory:
         """Fresh memory."""
         return LUCBkmMemory([0], [0.0] * arms, [0] * arms, [0] * arms, [math.inf] * arms, [0.0])
 
-    def rate(self, clock: float) -> float:
-        """ln((5/4) n t^4 / delta_B)."""
-        return self.offset + 4.0 * math.log(clock)
-
-    def round_clock(self, history: History) -> float:
-        """t: n + 1 in the first round, and one more in each later round; no arm ever has more rewards."""
+    def rate_now(self, history: History) -> float:
+        """ln((5/4) n t^4 / delta_B): t is n + 1 at first, one more in each round; no arm ever has more rewards."""
         clock = self.arms + 1.0 + history.state[_ROUNDS]
-        return clock if self.hoeffding else math.exp(_STEP * math.ceil(math.log(clock) / _STEP))
+        if not self.hoeffding:
+            clock = math.exp(_STEP * math.ceil(math.log(clock) / _STEP))
+        return self.offset + 4.0 * math.log(clock)
 
     def ceiling_at(self, mean: float, pulls: int, rate: float) -> float:
         """The upper bound at this rate."""
@@ -100,7 +102,7 @@ class LUCBkm(BestOfRanking, Rounds, Parameters):
         """The weakest of the k best arms and the strongest of the others, -1 if there are no others."""
         if self.good_enough == self.arms:
             return -1, 0.0, -1
-        now = self.rate(self.round_clock(history))
+        now = self.rate_now(history)
         weakest = -1
         lower = math.inf
         for index in range(self.wanted):
@@ -148,21 +150,14 @@ class LUCBkm(BestOfRanking, Rounds, Parameters):
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
         """The arm's lower bound in this round."""
         pulls = history.pulls[arm]
-        bound = self.floor_at(history.stats[SUM][arm] / pulls, pulls, self.rate(self.round_clock(history)))
+        bound = self.floor_at(history.stats[SUM][arm] / pulls, pulls, self.rate_now(history))
         return max(bound, self.family.lowest)
 
     def upper_bound(self, history: History, memory: Any, arm: int) -> float:
         """The arm's upper bound in this round."""
         pulls = history.pulls[arm]
-        bound = self.ceiling_at(history.stats[SUM][arm] / pulls, pulls, self.rate(self.round_clock(history)))
+        bound = self.ceiling_at(history.stats[SUM][arm] / pulls, pulls, self.rate_now(history))
         return min(bound, self.family.highest)
-
-    def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """The smallest epsilon proved: all but m - 1 of the other arms are at most epsilon above the arm."""
-        if history.arms < self.arms or unseen(history.pulls, history.arms):
-            return []
-        others = [self.upper_bound(history, memory, other) for other in range(history.arms) if other != arm]
-        return rank_claim(self.alpha, self.lower_bound(history, memory, arm), others, self.good_enough)
 
 
 @algorithm(

@@ -10,12 +10,12 @@ import math
 from typing import Any
 
 from topalpha.families.protocols import RewardFamily
-from topalpha.rules.generic import Rounds
+from topalpha.rules.generic import Recalled, Rounds
 from topalpha.rules.likelihood_ratio import PairMemory, count_reward, pair_memory, recall, separated, separation
 from topalpha.rules.parameters import Named, Parameters
 from topalpha.rules.protocol import Claim, Generator, History, Integers, Traits
 from topalpha.rules.registration import Target
-from topalpha.rules.sampling import recall_leader, settled_leader, unseen
+from topalpha.rules.sampling import settled_leader, unseen
 from topalpha.theory import arms_tight
 from topalpha.theory.pool import fewest
 from topalpha.validate import require
@@ -27,7 +27,7 @@ ANSWER = 0
 _RESERVE = 25.0
 
 
-class PairStop(Rounds, Parameters):
+class PairStop(Recalled, Rounds, Parameters):
     """A sampling rule with this stop. (alpha, epsilon, delta)-correct (docs/field/finite_solvers.md, 2).
 
     ``rule`` has ``traits``; ``answer_now(target, history, memory)``, which returns the current answer and stores it in
@@ -69,10 +69,6 @@ class PairStop(Rounds, Parameters):
         """The pulls of the rule."""
         count: int = self.rule.next_pulls(self, history, memory, rng, contenders, batch)
         return count
-
-    def recommend(self, history: History, memory: Any) -> int:
-        """The answer of the last round; before the first round, the empirical best arm."""
-        return recall_leader(history, ANSWER)
 
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
         """The lowest possible mean: the evidence compares arms, and does not bound one alone."""

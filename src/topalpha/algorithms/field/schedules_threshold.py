@@ -101,16 +101,13 @@ class Repetitions(NamedTuple):
                 state[ROUND] += 1.0
         return 0
 
-    def accepted_first(self, history: History) -> int:
-        """The first accepted arm; if there is none yet, the empirical best."""
-        for arm in range(history.arms):
-            if history.stats[ACCEPTED][arm] == 1.0:
-                return arm
-        return empirical_best(history.stats[SUM], history.pulls, history.arms)
-
     def repetition_cost(self) -> float:
         """The pulls of one repetition, a fixed number."""
         return self.elimination.halving_cost(self.drawn, 0) + self.test_pulls
+
+    def expected_cost(self, delta: float) -> float:
+        """An upper bound on the expected pulls of all repetitions, if the threshold is right; ``delta`` as designed."""
+        return expected_repetitions(delta, self.wanted) * self.repetition_cost()
 
 
 def repetitions(alpha: float, epsilon: float, delta: float, wanted: int) -> Repetitions:
@@ -146,19 +143,18 @@ def expected_repetitions(delta: float, wanted: int) -> float:
 
 
 class Accepting(Blocks):
-    """Return the arms that passed the test of the field ``tries``."""
+    """Return the accepted arms."""
 
     __slots__ = ()
-
-    def recommend(self: Any, history: History, memory: Any) -> int:
-        """The first accepted arm; if there is none yet, the empirical best."""
-        first: int = self.tries.accepted_first(history)
-        return first
 
     def selection(self, history: History, memory: Any) -> list[int]:
         """The accepted arms, k of them at the stop; if there is none yet, the empirical best."""
         accepted = [arm for arm in range(history.arms) if history.stats[ACCEPTED][arm] == 1.0]
-        return accepted or [self.recommend(history, memory)]
+        return accepted or [empirical_best(history.stats[SUM], history.pulls, history.arms)]
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The first of them."""
+        return self.selection(history, memory)[0]
 
 
 def split(total: float, costs: Sequence[float], shares: Sequence[float]) -> list[float]:
