@@ -88,7 +88,7 @@ FORMER: dict[str, tuple[str, ...]] = {
     **{f"algorithms.{name}": (f"algorithms.field.{name}",) for name in _FIELD},
 }
 
-#: The former name of each class that has another name now.
+#: The former name of each class or function that has another name now.
 RENAMED = {
     **{f"{module}.Case": "AuditCase" for module in ("audit", "audit.cell")},
     **{f"{module}.Cell": "AuditCell" for module in ("audit", "audit.cell")},
@@ -96,6 +96,7 @@ RENAMED = {
     **{f"{module}.Cell": "ComparisonCell" for module in ("comparison", "comparison.cells")},
     "algorithms.finite_solvers.Rounds": "EliminationContest",
     "comparison.ledger.Ledger": "FinishedCells",
+    **{f"engine.run.{loop}": "advance" for loop in ("advance_blocks", "advance_pulls")},
     "runs.Outcome": "RunOutcome",
     "table1.Row": "PaperRow",
     "testset.audit.Record": "RuleRuns",

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from topalpha.rules.elimination import ALIVE, EXACT, FURTHER, new_round, next_blocks, round_mean, set_size
 from topalpha.rules.median_elimination import PRINTED, TIGHT, EliminationContest, last_arm
+from topalpha.rules.parameters import Named
 from topalpha.rules.protocol import History, Integers
 from topalpha.rules.registration import Target
 from topalpha.validate import choice, require
@@ -46,7 +47,7 @@ class FiniteSolver(Protocol):
         """The largest number of pulls of a contest of ``size`` arms; on the host only."""
 
 
-class ExponentialGap(NamedTuple):
+class ExponentialGap(Named):
     """Exponential-gap elimination, Karnin, Koren and Somekh (ICML 2013), with a last round for epsilon.
 
     Round r: t_r pulls of each candidate; a reference arm by Median Elimination at eps_r/2 and d_r, with its own pulls;
@@ -59,6 +60,7 @@ class ExponentialGap(NamedTuple):
     delta: float
     gap: float
     factor: float
+    builds = (EliminationContest,)
 
     @property
     def statistics(self) -> int:
