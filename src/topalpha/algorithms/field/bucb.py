@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from topalpha.algorithms.field.fixed_budget import checked_budget
 from topalpha.families import checked
 from topalpha.families.protocols import RewardFamily
+from topalpha.rules.generic import MixtureBounds
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
@@ -44,7 +45,7 @@ class BracketingUCBMemory(NamedTuple):
     tree: Integers
 
 
-class BracketingUCB(Parameters):
+class BracketingUCB(MixtureBounds, Parameters):
     """UCB in brackets; build it with :func:`design`. No guarantee at the end, but claims (docs/field/budget.md, E).
 
     ``draw_level`` and ``lower_level`` are the levels of the claims.
@@ -70,10 +71,10 @@ class BracketingUCB(Parameters):
             tree=[-1] * (2 * self.slots),
         )
 
-    def bracket_upper(self, total: float, pulls: int) -> float:
-        """U_a at level delta."""
-        threshold = self.family.redundancy(total, pulls) - math.log(self.delta)
-        return self.family.upper(total / pulls, threshold / pulls)
+    @property
+    def upper_threshold(self) -> float:
+        """ln(1/delta): upper bounds are at level delta."""
+        return -math.log(self.delta)
 
     def bracket_lower(self, total: float, pulls: int, threshold: float) -> float:
         """L_a at level exp(-threshold)."""
@@ -99,7 +100,7 @@ class BracketingUCB(Parameters):
         """Store the arm's bound in the slot of its bracket."""
         slot = memory.slot_of[arm]
         memory.counts[slot] = history.pulls[arm]
-        memory.uppers[slot] = self.bracket_upper(history.stats[SUM][arm], history.pulls[arm])
+        memory.uppers[slot] = self.mixture_upper(history.stats[SUM][arm], history.pulls[arm])
         play(memory.tree, memory.uppers, memory.counts, slot)
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
@@ -150,10 +151,6 @@ class BracketingUCB(Parameters):
         bracket = arm_brackets(self)[arm]
         threshold = bracket * math.log(2.0) + math.log(bracket * (bracket + 1.0) / self.lower_level)
         return self.bracket_lower(history.stats[SUM][arm], history.pulls[arm], threshold)
-
-    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
-        """U_a at level delta."""
-        return self.bracket_upper(history.stats[SUM][arm], history.pulls[arm])
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
         """The claims proved so far: for each bracket the alpha that its size proves (docs/field/budget.md, E)."""

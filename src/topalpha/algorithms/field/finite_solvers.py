@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from topalpha.rules.elimination import ALIVE, EXACT, FURTHER, new_round, next_blocks, round_mean, set_size
-from topalpha.rules.median_elimination import PRINTED, TIGHT, EliminationContest, last_arm
+from topalpha.rules.median_elimination import PRINTED, TIGHT, EliminationContest, last_arm, scaled
 from topalpha.rules.parameters import Named
 from topalpha.rules.protocol import History, Integers
 from topalpha.rules.registration import Target
@@ -69,10 +69,7 @@ class ExponentialGap(Named):
 
     def gap_epsilon(self, rounds: int) -> float:
         """eps_r of round r = ``rounds`` + 1."""
-        width = 0.5 * self.gap
-        for _ in range(rounds):
-            width *= 0.5
-        return width
+        return scaled(0.5 * self.gap, 0.5, rounds)
 
     def gap_level(self, rounds: int) -> float:
         """d_r of round r = ``rounds`` + 1."""

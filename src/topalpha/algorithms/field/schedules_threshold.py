@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from topalpha.rules.elimination import FURTHER, Blocks, keep_best, new_round, next_blocks, round_mean, survivor
+from topalpha.rules.median_elimination import scaled
 from topalpha.rules.protocol import SUM, History, Integers
 from topalpha.rules.sampling import empirical_best
 
@@ -48,13 +49,8 @@ class Halving(NamedTuple):
 
     def halving_pulls(self, number: int, harder: int) -> int:
         """The pulls of each arm in round ``number``, counted from 0; the level is first halved ``harder`` times."""
-        step = 0.25 * self.accuracy
-        level = 0.5 * self.level
-        for _ in range(number):
-            step *= 0.75
-            level *= 0.5
-        for _ in range(harder):
-            level *= 0.5
+        step = scaled(0.25 * self.accuracy, 0.75, number)
+        level = scaled(0.5 * self.level, 0.5, number + harder)
         return max(1, math.ceil(2.0 / (step * step) * math.log(3.0 * self.keep / level)))
 
     def halving_cost(self, size: int, harder: int) -> float:

@@ -36,15 +36,6 @@ class UGapE(Recalled, lucb_pp.AsymmetricLevels):
         memory.values[arm] = self.family.lower(total / pulls, (self.lower_threshold + redundancy) / pulls)
         memory.uppers[arm] = self.family.upper(total / pulls, (self.upper_threshold + redundancy) / pulls)
 
-    def candidate(self, history: History, memory: Any) -> int:
-        """J = argmin B_k, the arm of largest U or that of largest L: B_k is max U - L_k for all arms but the former."""
-        top = memory.challengers[1]
-        second = runner_up(memory.challengers, memory.uppers, history.pulls, top)
-        safe = runner_up(memory.leaders, memory.values, history.pulls, top)
-        gap = memory.uppers[second] - memory.values[top]
-        other = memory.uppers[top] - memory.values[safe]
-        return top if beats(-gap, history.pulls[top], top, -other, history.pulls[safe], safe) else safe
-
     def wider(self, history: History, memory: Any, one: int, other: int) -> int:
         """The arm of wider interval; a pull in flight narrows the interval as one more reward does on average."""
         width = memory.uppers[one] - memory.values[one]
@@ -55,10 +46,15 @@ class UGapE(Recalled, lucb_pp.AsymmetricLevels):
         return one if beats(width, history.pulls[one], one, other_width, history.pulls[other], other) else other
 
     def contenders(self, history: History, memory: Any) -> Pair:
-        """The candidate J, and the other arm of largest U."""
-        candidate = self.candidate(history, memory)
-        history.state[_CANDIDATE] = candidate + 1.0
-        return candidate, runner_up(memory.challengers, memory.uppers, history.pulls, candidate)
+        """J = argmin B_k, and the other arm of largest U. B_k is max U - L_k for all arms but that of largest U."""
+        top = memory.challengers[1]
+        second = runner_up(memory.challengers, memory.uppers, history.pulls, top)
+        safe = runner_up(memory.leaders, memory.values, history.pulls, top)
+        gap = memory.uppers[second] - memory.values[top]
+        other = memory.uppers[top] - memory.values[safe]
+        first = beats(-gap, history.pulls[top], top, -other, history.pulls[safe], safe)
+        history.state[_CANDIDATE] = (top if first else safe) + 1.0
+        return (top, second) if first else (safe, top)
 
     def stopping(self, history: History, memory: Any, pair: Pair) -> bool:
         """B_J <= epsilon."""
