@@ -40,8 +40,8 @@ def advance(
 ) -> int:
     """The loop of a run, from the position in ``control``.
 
-    ``blocks`` is True for plans of blocks of pulls, and None for plans of single pulls: the compiler leaves out the
-    branches of the other kind.
+    ``blocks`` is True for plans of blocks of pulls, and None for plans of single pulls: a matter of types, which costs
+    a compiled loop nothing.
     """
     t, arms, following, planned = control[_T], control[_ARMS], control[_NEXT], control[_PLANNED]
     width = len(batch) if blocks is None else len(batch) // 2
@@ -91,6 +91,11 @@ class OneByOne(NamedTuple):
     """
 
     world: Any
+
+    def sample(self, mean: float, rng: Any) -> float:
+        """One reward."""
+        reward: float = self.world.sample(mean, rng)
+        return reward
 
     def sample_sum(self, mean: float, count: int, rng: Any) -> float:
         """The sum of ``count`` rewards."""

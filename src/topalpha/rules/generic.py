@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 from topalpha.rules.claims import rank_claim
 from topalpha.rules.columns import UPPER
-from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers
+from topalpha.rules.parameters import Named
+from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Reals
 from topalpha.rules.ranking import best_ranked, rank_all, rerank
 from topalpha.rules.sampling import empirical_best, fill_means, query_fresh, recall_leader, unseen
 
@@ -180,10 +181,23 @@ class KnownThreshold:
         return (f"The top {100.0 * self.alpha:g}% of candidates begin at a mean of {self.threshold:g}, not above it.",)
 
 
+class RankingMemory(Named):
+    """Scratch: means with their ranking."""
+
+    ready: Integers
+    means: Reals
+    order: Integers
+    place: Integers
+
+
 class BestOfRanking:
     """The ``wanted`` arms of largest mean, from a ranking that memory keeps up to date."""
 
     __slots__ = ()
+
+    def no_ranking(self, arms: int) -> RankingMemory:
+        """Fresh memory."""
+        return RankingMemory([0], [0.0] * arms, [0] * arms, [0] * arms)
 
     def prepare(self, history: History, memory: Any) -> None:
         """Rank all arms."""

@@ -23,13 +23,10 @@ from topalpha.validate import real, require, whole
 
 
 class ALQIK(KnownThreshold, Accepting, Parameters):
-    """Known threshold; build it with :func:`design`. Correct if the threshold is (docs/field/threshold.md, 2).
-
-    ``arms`` is the number of arms in one repetition.
-    """
+    """Known threshold; build it with :func:`design`. Correct if the threshold is (docs/field/threshold.md, 2)."""
 
     threshold: float
-    tries: Repetitions
+    tries: Repetitions  # each on ``arms`` arms
     traits = Traits("al-q-ik", columns=ACCEPTED + 1, numbers=NUMBERS, width=WIDTH, blocks=True)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:

@@ -78,12 +78,9 @@ class LimitEstimation(NamedTuple):
 
 
 class ALQIU(Accepting, Parameters):
-    """Unknown threshold; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/field/threshold.md, 3).
+    """Unknown threshold; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/field/threshold.md, 3)."""
 
-    ``arms`` is the number of arms for the estimate of the limit.
-    """
-
-    estimation: LimitEstimation
+    estimation: LimitEstimation  # on the first ``arms`` arms
     tries: Repetitions
     traits = Traits("al-q-iu", columns=ACCEPTED + 1, numbers=NUMBERS + 2, width=WIDTH, blocks=True)
 

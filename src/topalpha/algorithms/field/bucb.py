@@ -46,16 +46,13 @@ class BracketingUCBMemory(NamedTuple):
 
 
 class BracketingUCB(MixtureBounds, Parameters):
-    """UCB in brackets; build it with :func:`design`. No guarantee at the end, but claims (docs/field/budget.md, E).
-
-    ``draw_level`` and ``lower_level`` are the levels of the claims.
-    """
+    """UCB in brackets; build it with :func:`design`. No guarantee at the end, but claims (docs/field/budget.md, E)."""
 
     family: RewardFamily
     budget: int
     slots: int
-    draw_level: float
-    lower_level: float
+    draw_level: float  # delta_A of the claims
+    lower_level: float  # delta_L of the claims
     traits = Traits("bucb", columns=1, width=1, covered=False)
 
     def scratch(self, arms: int) -> BracketingUCBMemory:

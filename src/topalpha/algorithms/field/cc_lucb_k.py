@@ -12,15 +12,15 @@ and any sampling rule (docs/field/lucb.md, 4).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms import cc_lucb
 from topalpha.confidence.levels import checked_bounds
 from topalpha.rules.claims import rank_claim
 from topalpha.rules.columns import EXTRA, LOWER, UPPER, ConfidenceBounds
-from topalpha.rules.generic import BestOfRanking, Rounds, RunningBounds
+from topalpha.rules.generic import BestOfRanking, RankingMemory, Rounds, RunningBounds
 from topalpha.rules.parameters import Parameters
-from topalpha.rules.protocol import Claim, Generator, History, Integers, Pair, Reals, Traits
+from topalpha.rules.protocol import Claim, Generator, History, Integers, Pair, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import may_pull, write_free
 from topalpha.rules.tournament import beats, better
@@ -28,24 +28,17 @@ from topalpha.theory.arm_counts import arms_of_rank
 from topalpha.validate import fraction, whole
 
 
-class CCLUCBkMemory(NamedTuple):
-    """Scratch: means with their ranking, and the tables of the bounds."""
+class CCLUCBkMemory(RankingMemory):
+    """Scratch: the ranking, and the tables of the bounds."""
 
-    ready: Integers
-    means: Reals
-    order: Integers
-    place: Integers
     lookup: Any
 
 
 class CCLUCBk(BestOfRanking, RunningBounds, Rounds, Parameters):
-    """k arms with constant confidence; build it with :func:`design`. All k are correct (docs/field/lucb.md, 4).
-
-    ``wanted`` is k.
-    """
+    """k arms with constant confidence; build it with :func:`design`. All k are correct (docs/field/lucb.md, 4)."""
 
     confidence: ConfidenceBounds
-    wanted: int
+    wanted: int  # k
 
     @property
     def traits(self) -> Traits:
@@ -54,7 +47,7 @@ class CCLUCBk(BestOfRanking, RunningBounds, Rounds, Parameters):
 
     def scratch(self, arms: int) -> CCLUCBkMemory:
         """Fresh memory with the tables of the bounds."""
-        return CCLUCBkMemory([0], [0.0] * arms, [0] * arms, [0] * arms, self.confidence.tables())
+        return CCLUCBkMemory(**self.no_ranking(arms)._asdict(), lookup=self.confidence.tables())
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
         """Update N_a, the sum, the running upper bound and the ranking."""

@@ -30,22 +30,17 @@ _KNOWN, _FLOOR, _HOLDER, _LEADER, _DUE, _COUNT, _SLOTS = 0, 1, 2, 3, 4, 5, 6
 
 
 class StreamingLUCB(RunningBounds, Parameters):
-    """LUCB on a pool of arms, for cc-lucb-streaming and p2-batched. Correct (docs/field/lucb.md, 2 and 3).
-
-    Fresh arms are drawn up to ``pool_size`` once ``refill_at`` arms are left. An arm is discarded once its upper bound
-    is within ``discard_slack`` of L*, which is reset at every refill if ``chained``. ``draw_level`` is delta_A,
-    ``upper_level`` delta_u; ``pool`` is the size of a finite list of candidates, or 0.
-    """
+    """LUCB on a pool of arms, for cc-lucb-streaming and p2-batched. Correct (docs/field/lucb.md, 2 and 3)."""
 
     confidence: ConfidenceBounds
-    pool_size: int
-    refill_at: int
-    discard_slack: float
-    chained: bool
+    pool_size: int  # fresh arms are drawn up to this number
+    refill_at: int  # once so many arms are left
+    discard_slack: float  # an arm is discarded once its upper bound is within this of L*
+    chained: bool  # L* is reset at every refill
     batched: bool
-    draw_level: float
-    upper_level: float
-    pool: int
+    draw_level: float  # delta_A
+    upper_level: float  # delta_u
+    pool: int  # the size of a finite list of candidates, or 0
 
     @property
     def traits(self) -> Traits:

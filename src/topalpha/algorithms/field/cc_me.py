@@ -38,16 +38,12 @@ _ATTEMPTS = 80
 
 
 class CCME(Recalled, Blocks, Parameters):
-    """Elimination with a check; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, F).
-
-    ``arms`` is the number of arms of the first attempt, or of all attempts if they are the ``same``; ``log_level`` is
-    ln(2/delta), ``draw_rate`` -ln(1 - alpha (1 - delta_u)).
-    """
+    """Elimination with a check; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, F)."""
 
     elimination: Halving
-    log_level: float
-    draw_rate: float
-    same: bool
+    log_level: float  # ln(2/delta)
+    draw_rate: float  # -ln(1 - alpha (1 - delta_u))
+    same: bool  # all attempts use the ``arms`` arms of the first one
     answer_entry = _ANSWER
     traits = Traits("cc-me", columns=FURTHER, numbers=_NUMBERS, width=WIDTH, blocks=True)
 

@@ -39,17 +39,13 @@ LONGEST_BLOCK = 4096
 
 
 class CCThreshold(KnownThreshold, Blocks, Parameters):
-    """One arm at a time; build it with :func:`design`. Both answers are proved (docs/field/threshold.md, 6).
-
-    The answer is no after n = ``arms`` arms; ``accept_at`` is ln(1/delta_L), ``discard_at`` is ln(1/delta_u), and
-    ``stake`` is the fraction of the bank that an arm is tested with.
-    """
+    """One arm at a time; build it with :func:`design`. Both answers are proved (docs/field/threshold.md, 6)."""
 
     family: RewardFamily
     threshold: float
-    accept_at: float
-    discard_at: float
-    stake: float
+    accept_at: float  # ln(1/delta_L)
+    discard_at: float  # ln(1/delta_u); the answer is no once ``arms`` arms are discarded
+    stake: float  # the fraction of the bank that an arm is tested with
     first_block: int
     least_block: int
 

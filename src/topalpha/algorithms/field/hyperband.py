@@ -24,13 +24,10 @@ _BRACKET, _FIRST, _ROUND = 0, 1, 2
 
 
 class Hyperband(BudgetRounds):
-    """Hyperband; build it with :func:`design`. Error at most :func:`error_bound` (docs/field/budget.md, D).
-
-    ``largest`` is s_max.
-    """
+    """Hyperband; build it with :func:`design`. Error at most :func:`error_bound` (docs/field/budget.md, D)."""
 
     eta: int
-    largest: int
+    largest: int  # s_max
     title, entries = "hyperband", 3
 
     def bracket_arms(self, bracket: int, stage: int) -> int:

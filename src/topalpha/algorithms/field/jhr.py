@@ -38,14 +38,11 @@ _LOG_NINE = math.log(9.0)
 
 
 class JamiesonHaasRecht(Counting, Parameters):
-    """A sequential test of coins for each guess; build it with :func:`design`. Proof: docs/field/biased_coin.md, B.
+    """A sequential test of coins for each guess; build it with :func:`design`. Proof: docs/field/biased_coin.md, B."""
 
-    ``scouts`` coins estimate the lower mean; ``spent_level`` is delta.
-    """
-
-    scouts: int
+    scouts: int  # coins that estimate the lower mean
     generous: bool
-    spent_level: float
+    spent_level: float  # delta
     traits = Traits("jhr", numbers=10)
 
     def open_guess(self, state: Reals, level: float, guess: float) -> None:

@@ -41,12 +41,9 @@ _TRIAL = STATE
 
 
 class JointOnePhase(joint_lucb.JointRules):
-    """The joint stop with lazy draws; build it with :func:`design`. Correct (docs/field/one_phase.md).
+    """The joint stop with lazy draws; build it with :func:`design`. Correct (docs/field/one_phase.md)."""
 
-    ``log_draw`` is ln c for one arm; ``arms`` is the largest number of draws.
-    """
-
-    log_draw: float
+    log_draw: float  # ln c for one arm; at most ``arms`` are drawn
 
     @property
     def traits(self) -> Traits:

@@ -27,13 +27,10 @@ _CHOSEN, _START = TOURNAMENT_NUMBERS, TOURNAMENT_NUMBERS + 1
 
 
 class KQP1(Blocks, Parameters):
-    """k runs of P3; :func:`design` builds it. All k arms are correct for rewards in [0, 1] (docs/field/p2.md, 6).
-
-    ``wanted`` is k.
-    """
+    """k runs of P3; :func:`design` builds it. All k arms are correct for rewards in [0, 1] (docs/field/p2.md, 6)."""
 
     copies: Copies
-    wanted: int
+    wanted: int  # k
     tight: bool
     traits = Traits("kqp-1", columns=FURTHER, numbers=TOURNAMENT_NUMBERS + 2, width=WIDTH, blocks=True)
 

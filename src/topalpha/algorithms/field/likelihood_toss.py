@@ -29,16 +29,13 @@ _TIE = 1e-9
 
 
 class LikelihoodToss(Counting, Parameters):
-    """One coin at a time; build it with :func:`design`. Correct on this reservoir (docs/field/biased_coin.md, A).
-
-    ``stop_at`` is ln L at the stop, 0 if any arm is acceptable.
-    """
+    """One coin at a time; build it with :func:`design`. Correct on this reservoir (docs/field/biased_coin.md, A)."""
 
     family: RewardFamily
     low: float
     high: float
     share: float
-    stop_at: float
+    stop_at: float  # ln L at the stop, 0 if any arm is acceptable
     traits = Traits("likelihood-toss", exact_law=True)
 
     def coin_log_ratio(self, history: History, coin: int) -> float:

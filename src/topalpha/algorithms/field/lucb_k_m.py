@@ -14,11 +14,11 @@ the clock is rounded up a little (docs/field/lucb.md, 1.3).
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from topalpha.families import Bernoulli, checked, describe
 from topalpha.families.protocols import RewardFamily
-from topalpha.rules.generic import BestOfRanking, Rounds, TargetClaims
+from topalpha.rules.generic import BestOfRanking, RankingMemory, Rounds, TargetClaims
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
@@ -38,27 +38,20 @@ _STEP = 0.02
 Edge: TypeAlias = tuple[int, float, int]
 
 
-class LUCBkmMemory(NamedTuple):
-    """Scratch: means with their ranking, and the upper bounds at the current rate, infinite if unknown."""
+class LUCBkmMemory(RankingMemory):
+    """Scratch: the ranking, and the upper bounds at the current rate, infinite if unknown."""
 
-    ready: Integers
-    means: Reals
-    order: Integers
-    place: Integers
     uppers: Reals
     rate_then: Reals
 
 
 class LUCBkm(BestOfRanking, TargetClaims, Rounds, Parameters):
-    """k of the best m arms; build it with :func:`design`. All k arms are correct (docs/field/lucb.md, 1).
-
-    ``wanted`` is k, ``good_enough`` m, and ``offset`` ln(5n/(4 delta_B)) with delta_B = delta/2.
-    """
+    """k of the best m arms; build it with :func:`design`. All k arms are correct (docs/field/lucb.md, 1)."""
 
     family: RewardFamily
-    wanted: int
-    good_enough: int
-    offset: float
+    wanted: int  # k
+    good_enough: int  # m
+    offset: float  # ln(5n/(4 delta_B)), delta_B = delta/2
     hoeffding: bool
     traits = Traits("lucb-k-m", columns=1, numbers=1, width=3, independent=False)
 
@@ -69,7 +62,7 @@ class LUCBkm(BestOfRanking, TargetClaims, Rounds, Parameters):
 
     def scratch(self, arms: int) -> LUCBkmMemory:
         """Fresh memory."""
-        return LUCBkmMemory([0], [0.0] * arms, [0] * arms, [0] * arms, [math.inf] * arms, [0.0])
+        return LUCBkmMemory(**self.no_ranking(arms)._asdict(), uppers=[math.inf] * arms, rate_then=[0.0])
 
     def rate_now(self, history: History) -> float:
         """ln((5/4) n t^4 / delta_B): t is n + 1 at first, one more in each round; no arm ever has more rewards."""

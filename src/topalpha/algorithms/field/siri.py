@@ -32,14 +32,11 @@ class SiRIMemory(NamedTuple):
 
 
 class SiRI(Blocks, Parameters):
-    """Simple regret with infinitely many arms; build it with :func:`design`. Fixed budget (docs/field/budget.md, B).
-
-    ``scale`` is C, ``log_scope`` is ln(2^(2 t/b) / delta) with t = floor(log2 n).
-    """
+    """Simple regret with infinitely many arms; build it with :func:`design`. Fixed budget (docs/field/budget.md, B)."""
 
     budget: int
-    scale: float
-    log_scope: float
+    scale: float  # C
+    log_scope: float  # ln(2^(2 t/b) / delta), t = floor(log2 n)
     traits = Traits("siri", columns=1, width=1, blocks=True, covered=False)
 
     def scratch(self, arms: int) -> SiRIMemory:  # type: ignore[override]
