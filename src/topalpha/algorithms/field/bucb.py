@@ -57,16 +57,9 @@ class BracketingUCB(MixtureBounds, Parameters):
 
     def scratch(self, arms: int) -> BracketingUCBMemory:
         """Fresh memory with the clock at 0."""
-        return BracketingUCBMemory(
-            ready=[0],
-            clock=[0] * 4,
-            filled=[0] * self.slots.bit_length(),
-            slot_of=[0] * self.slots,
-            arm_at=[0] * self.slots,
-            uppers=[0.0] * self.slots,
-            counts=[0] * self.slots,
-            tree=[-1] * (2 * self.slots),
-        )
+        size = self.slots
+        per_slot = [0] * size, [0] * size, [0.0] * size, [0] * size
+        return BracketingUCBMemory([0], [0] * 4, [0] * size.bit_length(), *per_slot, [-1] * (2 * size))
 
     @property
     def upper_threshold(self) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from topalpha.rules.elimination import ALIVE, EXACT, FURTHER, new_round, next_blocks, round_mean, set_size
 from topalpha.rules.median_elimination import PRINTED, TIGHT, EliminationContest, last_arm, scaled
@@ -31,20 +31,6 @@ PULLS = {"printed": PRINTED, "tight": TIGHT}
 
 #: Exponential-gap elimination spends delta / (50 r^3) on round r.
 _SPREAD = 50.0
-
-
-class FiniteSolver(Protocol):
-    """The protocol of a solver; see :class:`EliminationContest`."""
-
-    @property
-    def statistics(self) -> int:
-        """The number of columns of ``History.stats``."""
-
-    def contest(self, history: History, order: Integers, first: int, fresh: int, place: int, batch: Integers) -> int:
-        """As :meth:`EliminationContest.contest`."""
-
-    def most_pulls(self, size: int, fresh: bool) -> float:
-        """The largest number of pulls of a contest of ``size`` arms; on the host only."""
 
 
 class ExponentialGap(Named):
@@ -94,8 +80,7 @@ class ExponentialGap(Named):
             rounds = int(history.state[place + 1])
             width = self.gap_epsilon(rounds)
             if history.state[place + 2] == 1.0:
-                level = self.gap_level(rounds)
-                finding = EliminationContest(0.5 * width, level, True, self.factor)
+                finding = EliminationContest(0.5 * width, self.gap_level(rounds), True, self.factor)
                 written = finding.contest(history, order, first, 0, place, batch)
                 if written != 0:
                     return written
@@ -136,12 +121,15 @@ class ExponentialGap(Named):
         total, rounds = 0.0, 0
         while size > 1 and 0.5 * self.gap_epsilon(rounds) > self.epsilon:
             total += float(size) * self.gap_pulls(rounds)
-            width, level = self.gap_epsilon(rounds), self.gap_level(rounds)
-            total += EliminationContest(0.5 * width, level, True, self.factor).most_pulls(size, False)
+            finding = EliminationContest(0.5 * self.gap_epsilon(rounds), self.gap_level(rounds), True, self.factor)
+            total += finding.most_pulls(size, False)
             rounds += 1
-        unseen = fresh and rounds == 0
         final = EliminationContest(self.epsilon, self.left_over(rounds), True, self.factor)
-        return total + final.most_pulls(size, unseen)
+        return total + final.most_pulls(size, fresh and rounds == 0)
+
+
+#: A solver: see :class:`EliminationContest`.
+FiniteSolver: TypeAlias = EliminationContest | ExponentialGap
 
 
 def median(epsilon: float, delta: float, pulls: str) -> EliminationContest:

@@ -14,12 +14,12 @@ from topalpha.algorithms import kl_lucb, lucb_pp
 from topalpha.algorithms.field import eb_tc, glr, track_and_stop, ttts, ugape
 from topalpha.algorithms.field.finite_solvers import (
     NUMBERS,
+    PULLS,
+    ROUNDS,
     FiniteSolver,
     affordable,
     computable,
     exponential_gap,
-    median,
-    uniform,
 )
 from topalpha.families import unit_rewards
 from topalpha.rules.elimination import Blocks
@@ -78,11 +78,7 @@ class P2(OneWinner, Parameters):
 
 
 #: Elimination solvers, by name.
-ELIMINATIONS: dict[str, Callable[[float, float, str], FiniteSolver]] = {
-    "median": median,
-    "uniform": uniform,
-    "exponential-gap": exponential_gap,
-}
+ELIMINATIONS: dict[str, Callable[[float, float, str], FiniteSolver]] = {**ROUNDS, "exponential-gap": exponential_gap}
 
 #: Algorithms that draw enough arms with delta/2 and find the best of them with delta/2: P2 with that solver, under
 #: their own names.
@@ -98,7 +94,7 @@ ARMS: dict[str, Callable[[float, float], int]] = {"paper": arms_paper, "tight": 
     "p2",
     "Chaudhuri, Kalyanakrishnan (AAAI 2017; ICML 2019), P2",
     "docs/field/p2.md, 4",
-    options={"solver": (*ELIMINATIONS, *TWO_PHASE), "arms": tuple(ARMS), "pulls": ("printed", "tight")},
+    options={"solver": (*ELIMINATIONS, *TWO_PHASE), "arms": tuple(ARMS), "pulls": tuple(PULLS)},
     rewards="unit",
 )
 def design(target: Target, *, solver: str = "median", arms: str = "paper", pulls: str = "printed") -> Algorithm:

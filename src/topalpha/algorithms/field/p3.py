@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from topalpha.algorithms.field.finite_solvers import NUMBERS, ROUNDS, affordable, computable
+from topalpha.algorithms.field.finite_solvers import NUMBERS, PULLS, ROUNDS, affordable, computable
 from topalpha.algorithms.field.p2 import ARMS, WIDTH, OneWinner
 from topalpha.families import unit_rewards
 from topalpha.rules.elimination import FURTHER
@@ -27,12 +27,7 @@ COPY_DELTA = 0.25
 TOURNAMENT_NUMBERS = NUMBERS + 1
 
 #: The textual options.
-OPTIONS = {
-    "solver": tuple(ROUNDS),
-    "copies": ("printed", "corrected"),
-    "arms": tuple(ARMS),
-    "pulls": ("printed", "tight"),
-}
+OPTIONS = {"solver": tuple(ROUNDS), "copies": ("printed", "corrected"), "arms": tuple(ARMS), "pulls": tuple(PULLS)}
 
 # The entry with the number of finished copies.
 _DONE = NUMBERS
@@ -106,11 +101,8 @@ def copies_of_p2(epsilon: float, delta: float, solver: str, copies: str, pulls: 
     (3, 0.125, 0.05, 0.1)
     """
     make = ROUNDS[choice("solver", solver, ROUNDS)]
-    return Copies(
-        number=copies_needed(delta, copies),
-        trial=make(epsilon / 2.0, COPY_DELTA / 2.0, pulls),
-        final=make(epsilon / 2.0, delta / 2.0, pulls),
-    )
+    trial, final = make(epsilon / 2.0, COPY_DELTA / 2.0, pulls), make(epsilon / 2.0, delta / 2.0, pulls)
+    return Copies(copies_needed(delta, copies), trial, final)
 
 
 @algorithm(

@@ -44,10 +44,9 @@ class Thompson(LeadingAnswer):
         batch[0] = first
         if rng.random() >= self.leader_share:
             second = first
-            tries = 0
-            while second == first and tries < self.resamples:
-                second = self.posterior_best(history, rng)
-                tries += 1
+            for _ in range(self.resamples):
+                if second == first:
+                    second = self.posterior_best(history, rng)
             if second == first:
                 second = closest_rival(target.family, history, memory, first, target.epsilon, 0.0)
             batch[0] = second
