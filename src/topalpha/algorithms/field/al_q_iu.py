@@ -11,8 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from topalpha.algorithms.field.finite_solvers import affordable, computable
-from topalpha.algorithms.field.schedules_threshold import (
+from topalpha.algorithms.field.al_q_ik import (
     ACCEPTED,
     FIRST,
     NUMBERS,
@@ -24,6 +23,7 @@ from topalpha.algorithms.field.schedules_threshold import (
     repetitions,
     split,
 )
+from topalpha.algorithms.field.finite_solvers import affordable, computable
 from topalpha.families import unit_rewards
 from topalpha.rules.elimination import ROUND_SUM, fold_block, keep_best, new_round, next_blocks, round_mean, survivor
 from topalpha.rules.parameters import Parameters

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from topalpha.algorithms.field.al_q_ik import WIDTH, Halving
 from topalpha.algorithms.field.finite_solvers import affordable, computable
-from topalpha.algorithms.field.schedules_threshold import WIDTH, Halving
 from topalpha.families import unit_rewards
 from topalpha.rules.elimination import ALIVE, FURTHER, Blocks, keep_best, new_round, next_blocks, round_mean, survivor
 from topalpha.rules.generic import Recalled
