@@ -40,7 +40,7 @@ from topalpha.validate import fraction, require, whole
 
 
 class JointRules(Recalled, Rounds, Parameters):
-    """The joint stopping rule with its claims (docs/proofs.md, E).
+    """The joint stopping rule, which asks ``proved``, with its sampling rule and claims (docs/proofs.md, E).
 
     ``log_draws`` is n ln c, c = 1/(1 - alpha (1 - delta_u)); ``log_leader``, ``log_challengers`` and ``log_both`` are
     ln(.95 w delta) for the three weights. ``pool`` is the size of a finite list, or 0.
@@ -72,6 +72,21 @@ class JointRules(Recalled, Rounds, Parameters):
         leader = settled_leader(memory.leaders[1], memory.means, history.state, LEADER)
         return leader, runner_up(memory.challengers, history.stats[UPPER], history.pulls, leader)
 
+    def stopping(self: Any, history: History, memory: Any, pair: Pair) -> bool:
+        """Whether the stop condition holds; it is checked now and then, once the leader is registered."""
+        leader, challenger = pair
+        register(self, history, leader)
+        if check_due(history):
+            if history.stats[PLACE][leader] > 0.0 and self.proved(history, memory, leader, challenger):
+                return True
+            update_share(self, history, memory, leader)
+        return False
+
+    def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
+        """Leader or challenger, by the leader's credit."""
+        leader, challenger = pair
+        return leader_or_challenger(self, history, memory, leader, challenger, self.log_draws, batch)
+
     def lower_bound(self: Any, history: History, memory: Any, arm: int) -> float:
         """The lower bound from the arm's own evidence, if it is registered."""
         return leader_lower(self, history, memory, arm)
@@ -93,21 +108,9 @@ class JointLUCB(JointRules):
         """Columns: sum, upper bound, registrations, evidence. For the order of rewards see docs/proofs.md, E.2."""
         return Traits("joint-lucb", columns=AFTER + self.evidence.extra, numbers=STATE, width=1, global_order=True)
 
-    def stopping(self, history: History, memory: Any, pair: Pair) -> bool:
-        """Whether the stop condition holds; it is checked now and then, once the leader is registered."""
-        leader, challenger = pair
-        register(self, history, leader)
-        if check_due(history):
-            registered = history.stats[PLACE][leader] > 0.0
-            if registered and certificate(self, history, memory, leader, challenger, self.log_draws):
-                return True
-            update_share(self, history, memory, leader)
-        return False
-
-    def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
-        """Leader or challenger, by the leader's credit."""
-        leader, challenger = pair
-        return leader_or_challenger(self, history, memory, leader, challenger, self.log_draws, batch)
+    def proved(self, history: History, memory: Any, leader: int, challenger: int) -> bool:
+        """Whether the stop condition holds for every x."""
+        return certificate(self, history, memory, leader, challenger, self.log_draws)
 
 
 @algorithm(

@@ -15,18 +15,7 @@ from typing import Any
 
 from topalpha.algorithms import joint_lucb
 from topalpha.rules.columns import AFTER, PLACE
-from topalpha.rules.joint_stop import (
-    REGISTERED,
-    STATE,
-    certificate,
-    check_due,
-    joined,
-    leader_evidence,
-    leader_or_challenger,
-    recall,
-    register,
-    update_share,
-)
+from topalpha.rules.joint_stop import REGISTERED, STATE, certificate, joined, leader_evidence, recall, seen_arms
 from topalpha.rules.protocol import WAIT, Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import may_pull
@@ -54,9 +43,7 @@ class JointOnePhase(joint_lucb.JointRules):
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Draw arms and try the best of them, until it is pulled alone or all are drawn; then as joint-lucb."""
         drawing = history.arms < self.arms
-        seen = history.arms
-        while seen > 0 and history.pulls[seen - 1] == 0:
-            seen -= 1  # rewards count in the order of all pulls, so arms without one come last
+        seen = seen_arms(history)
         if drawing and seen < _FIRST:
             batch[0] = history.arms
             return 1
@@ -66,16 +53,13 @@ class JointOnePhase(joint_lucb.JointRules):
             recall(history, memory, seen)
         if self.arms == 1:
             return 0
-        leader, challenger = self.contenders(history, memory)
+        pair = self.contenders(history, memory)
+        leader = pair[0]
         alone = drawing and self.better_alone(history, memory, leader, seen)
-        if alone or not drawing:
-            register(self, history, leader)
-            if check_due(history):
-                if self.proved(history, memory, leader, challenger, seen):
-                    return 0
-                update_share(self, history, memory, leader)
+        if (alone or not drawing) and self.stopping(history, memory, pair):
+            return 0
         if not drawing:
-            return leader_or_challenger(self, history, memory, leader, challenger, self.log_draws, batch)
+            return self.sampling(history, memory, rng, pair, batch)
         if not alone and self.rate_at_top(history, memory, leader, 0.0) > 0.0:
             history.state[_TRIAL] += _PROBE
             if history.state[_TRIAL] >= 1.0:
@@ -104,10 +88,9 @@ class JointOnePhase(joint_lucb.JointRules):
         missing = -self.log_both - own - seen * self.log_draw
         return missing < rate * _PULLS_PER_ARM * (self.arms - seen)
 
-    def proved(self, history: History, memory: Any, leader: int, challenger: int, seen: int) -> bool:
+    def proved(self, history: History, memory: Any, leader: int, challenger: int) -> bool:
         """Whether the stop condition holds for every x, with the arms seen so far."""
-        if history.stats[PLACE][leader] == 0.0:
-            return False
+        seen = seen_arms(history)
         if seen == self.arms:  # n is such that w2 c^n suffices above all upper bounds
             return certificate(self, history, memory, leader, challenger, self.log_draws)
         # Above all upper bounds C is c^n, and M is least at the highest x; without a highest x, M does not help.
