@@ -23,11 +23,11 @@ from topalpha.algorithms.field.finite_solvers import (
 )
 from topalpha.families import unit_rewards
 from topalpha.rules.elimination import Blocks
+from topalpha.rules.generic import Recalled
 from topalpha.rules.median_elimination import last_arm
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Algorithm, Generator, History, Integers, Traits
 from topalpha.rules.registration import Design, Target, algorithm
-from topalpha.rules.sampling import recall_leader
 from topalpha.theory import arms_paper, arms_tight
 from topalpha.validate import choice, require
 
@@ -35,13 +35,14 @@ from topalpha.validate import choice, require
 WIDTH = 16
 
 
-class OneWinner(Blocks):
+class OneWinner(Recalled, Blocks):
     """Run the contest of ``next_contest`` and stop with the arm that is left.
 
     The last entry of the state has that arm, counted from 1; it is 0 before the stop.
     """
 
     __slots__ = ()
+    answer_entry = -1
 
     def plan(self: Any, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Blocks of the contest; 0 once one arm is left."""
@@ -52,10 +53,6 @@ class OneWinner(Blocks):
         if written == 0:
             history.state[chosen] = last_arm(history, 0) + 1.0
         return written
-
-    def recommend(self, history: History, memory: Any) -> int:
-        """The arm that is left; before the stop, the empirical best."""
-        return recall_leader(history, len(history.state) - 1)
 
 
 class P2(OneWinner, Parameters):
