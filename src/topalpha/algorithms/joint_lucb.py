@@ -77,7 +77,7 @@ class JointRules(Recalled, Rounds, Parameters):
         leader, challenger = pair
         register(self, history, leader)
         if check_due(history):
-            if history.stats[PLACE][leader] > 0.0 and self.proved(history, memory, leader, challenger):
+            if self.proved(history, memory, leader, challenger):
                 return True
             update_share(self, history, memory, leader)
         return False
@@ -109,8 +109,9 @@ class JointLUCB(JointRules):
         return Traits("joint-lucb", columns=AFTER + self.evidence.extra, numbers=STATE, width=1, global_order=True)
 
     def proved(self, history: History, memory: Any, leader: int, challenger: int) -> bool:
-        """Whether the stop condition holds for every x."""
-        return certificate(self, history, memory, leader, challenger, self.log_draws)
+        """Whether the leader is registered and the stop condition holds for every x."""
+        registered = history.stats[PLACE][leader] > 0.0
+        return registered and certificate(self, history, memory, leader, challenger, self.log_draws)
 
 
 @algorithm(

@@ -90,6 +90,8 @@ class JointOnePhase(joint_lucb.JointRules):
 
     def proved(self, history: History, memory: Any, leader: int, challenger: int) -> bool:
         """Whether the stop condition holds for every x, with the arms seen so far."""
+        if history.stats[PLACE][leader] == 0.0:
+            return False
         seen = seen_arms(history)
         if seen == self.arms:  # n is such that w2 c^n suffices above all upper bounds
             return certificate(self, history, memory, leader, challenger, self.log_draws)
