@@ -12,8 +12,8 @@ from typing import Any
 _FIELD = (
     *("al_q_ik", "al_q_iu", "bucb", "cc_lucb_k", "cc_lucb_streaming", "cc_me", "cc_threshold", "d_ttts"),
     *("eb_tc", "finite_solvers", "fixed_budget", "glr", "hyperband", "isha", "jhr", "joint_one_phase", "kqp_1"),
-    *("likelihood_toss", "lucb_k_m", "p2", "p2_batched", "p3", "pair_design", "schedules_threshold", "siri"),
-    *("streaming_pool", "track_and_stop", "ttts", "ugape"),
+    *("likelihood_toss", "lucb_k_m", "p2", "p2_batched", "p3", "pair_design", "siri"),
+    *("track_and_stop", "ttts", "ugape"),
 )
 _AUDIT = ("cases", "cell", "judgement", "replay", "survival", "trial_cases", "trials", "worlds")
 _COMPARISON = ("cells", "configuration")
@@ -34,6 +34,8 @@ FORMER: dict[str, tuple[str, ...]] = {
     "algorithms.joint_claims": ("rules.joint_claims",),
     "algorithms.lucb_pp_models": ("algorithms.lucb_pp",),
     "algorithms.brackets": ("algorithms.field.bucb",),
+    "algorithms.schedules_threshold": ("algorithms.field.al_q_ik",),
+    "algorithms.streaming_pool": ("algorithms.field.cc_lucb_streaming",),
     "weighted": ("rules.weighted_rows",),
     "bounds": ("confidence.tilt",),
     "evidence": ("confidence.gap",),
@@ -101,6 +103,7 @@ RENAMED = {
     **{f"{module}.Cell": "ComparisonCell" for module in ("comparison", "comparison.cells")},
     "algorithms.finite_solvers.Rounds": "EliminationContest",
     "comparison.ledger.Ledger": "FinishedCells",
+    **{f"engine.run.{loop}": "advance" for loop in ("advance_blocks", "advance_pulls")},
     "runs.Outcome": "RunOutcome",
     "table1.Row": "PaperRow",
     "testset.audit.Record": "RuleRuns",

@@ -229,7 +229,7 @@ from topalpha.engine.compiled_run import _loop
 
 algorithm = Probe(0.1, 0.1, 0.1, arms=3, family=Bernoulli(), extra=0, aim=1, count=1)
 print(simulate(algorithm, Uniform(0.0, 1.0), runs=2, workers=1).pulls.tolist())
-print(sum(loop_hits(f) for f in [_loop((Probe, Bernoulli, Bernoulli), False)]))
+print(sum(loop_hits(f) for f in [_loop((Probe, Bernoulli, Bernoulli))]))
 """
 
 HITS = """

@@ -15,21 +15,13 @@ import math
 from typing import Any, NamedTuple
 
 from topalpha.confidence.levels import checked_bounds
-from topalpha.families.protocols import RewardModel
 from topalpha.rules.claims import rank_claims, rank_level
 from topalpha.rules.columns import EXTRA, UPPER, ConfidenceBounds
-from topalpha.rules.generic import Rounds, RunningBounds
+from topalpha.rules.generic import Recalled, Rounds, RunningBounds
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, Claim, Generator, History, Integers, Pair, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import (
-    fill_means,
-    has_room,
-    next_challenger,
-    recall_leader,
-    second_pull,
-    settled_leader,
-    write_round,
-)
+from topalpha.rules.sampling import fill_means, has_room, next_challenger, second_pull, settled_leader, write_round
 from topalpha.rules.tournament import empty_tree, play, rebuild, runner_up
 from topalpha.theory import arms_constant_confidence
 from topalpha.theory.arm_counts import arms_of_pool
@@ -52,27 +44,16 @@ class CCLUCBMemory(NamedTuple):
     lookup: Any
 
 
-class CCLUCBParameters(NamedTuple):
-    """The target and its bounds.
+class CCLUCB(RunningBounds, Recalled, Rounds, Parameters):
+    """Constant-confidence LUCB; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, D).
 
     ``draw_level`` is delta_A, ``upper_level`` delta_u; ``pool`` is the size of a finite list of candidates, or 0.
     """
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardModel
     confidence: ConfidenceBounds
     draw_level: float
     upper_level: float
     pool: int
-
-
-class CCLUCB(RunningBounds, Rounds, CCLUCBParameters):
-    """Constant-confidence LUCB; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, D)."""
-
-    __slots__ = ()
 
     @property
     def traits(self) -> Traits:
@@ -91,9 +72,7 @@ class CCLUCB(RunningBounds, Rounds, CCLUCBParameters):
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
         """Update N_a, the sum and the running upper bound of the arm."""
-        history.pulls[arm] += 1
-        history.stats[SUM][arm] += reward
-        self.confidence.fold(history, memory.lookup, arm, reward)
+        self.fold_reward(history, memory, arm, reward)
         if memory.ready[0] == 1:
             memory.means[arm] = history.stats[SUM][arm] / history.pulls[arm]
             play(memory.leaders, memory.means, history.pulls, arm)
@@ -124,10 +103,6 @@ class CCLUCB(RunningBounds, Rounds, CCLUCBParameters):
             return 1
         return write_round(history, leader, challenger, self.family.capacity, batch)
 
-    def recommend(self, history: History, memory: Any) -> int:
-        """The leader."""
-        return recall_leader(history, _LEADER)
-
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
         """The claims proved so far, for the target's alpha and for larger ones (docs/proofs.md, D.4)."""
         others, lower = self.other_uppers(history, arm), self.lower_bound(history, memory, arm)
@@ -148,7 +123,7 @@ def upper_level(bounds: str, delta_u: float | None) -> float:
     return fraction("delta_u", usual if delta_u is None else delta_u)
 
 
-def parameters(target: Target, bounds: str, delta_u: float | None, draw_share: float, pool: int) -> CCLUCBParameters:
+def parameters(target: Target, bounds: str, delta_u: float | None, draw_share: float, pool: int) -> CCLUCB:
     """Levels and bounds for this target, with the fewest arms that they allow.
 
     Examples
@@ -166,15 +141,11 @@ def parameters(target: Target, bounds: str, delta_u: float | None, draw_share: f
         number = arms_constant_confidence(target.alpha, rank_level(1, draw_level), level)
     lower_level = (target.delta - draw_level) / number
     confidence = checked_bounds(target.family, bounds, target.epsilon, level, lower_level, target.delta)
-    return CCLUCBParameters(*target.on(number), confidence, draw_level, level, pool)
+    return CCLUCB(*target.on(number), confidence, draw_level, level, pool)
 
 
 @algorithm(
-    "cc-lucb",
-    "LUCB sampling with constant-confidence upper bounds",
-    "docs/proofs.md, D",
-    options=BOUNDS,
-    models=MODELS,
+    "cc-lucb", "LUCB sampling with constant-confidence upper bounds", "docs/proofs.md, D", options=BOUNDS, models=MODELS
 )
 def design(
     target: Target, *, bounds: str = "tilt", delta_u: float | None = None, draw_share: float = 0.9, pool: int = 0
@@ -193,4 +164,4 @@ def design(
     >>> design(*target).arms, design(*target, bounds="kt").arms, design(*target, pool=100).arms
     (114, 78, 85)
     """
-    return CCLUCB(*parameters(target, bounds, delta_u, draw_share, pool))
+    return parameters(target, bounds, delta_u, draw_share, pool)

@@ -9,13 +9,12 @@ below x - epsilon", by the product of the leader's and the challengers' evidence
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.confidence import evidence_for
-from topalpha.families.protocols import RewardModel
 from topalpha.rules.claims import FIRST_SHARE
 from topalpha.rules.columns import AFTER, PLACE, UPPER, JointEvidence
-from topalpha.rules.generic import Rounds
+from topalpha.rules.generic import Recalled, Rounds
 from topalpha.rules.joint_claims import joint_claims, leader_lower
 from topalpha.rules.joint_stop import (
     LEADER,
@@ -30,27 +29,23 @@ from topalpha.rules.joint_stop import (
     register,
     update_share,
 )
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Claim, Generator, History, Integers, Pair, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import recall_leader, settled_leader
+from topalpha.rules.sampling import settled_leader
 from topalpha.rules.tournament import runner_up
 from topalpha.theory import arms_joint
 from topalpha.theory.arm_counts import arms_of_pool, log_all_fail
 from topalpha.validate import fraction, require, whole
 
 
-class JointLUCBParameters(NamedTuple):
-    """The target and the weights of the evidence.
+class JointRules(Recalled, Rounds, Parameters):
+    """The joint stopping rule, which asks ``proved``, with its sampling rule and claims (docs/proofs.md, E).
 
     ``log_draws`` is n ln c, c = 1/(1 - alpha (1 - delta_u)); ``log_leader``, ``log_challengers`` and ``log_both`` are
     ln(.95 w delta) for the three weights. ``pool`` is the size of a finite list, or 0.
     """
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardModel
     evidence: JointEvidence
     log_delta_u: float
     log_draws: float
@@ -58,12 +53,7 @@ class JointLUCBParameters(NamedTuple):
     log_challengers: float
     log_both: float
     pool: int
-
-
-class JointRules(Rounds):
-    """The joint stopping rule with its sampling rule and claims (docs/proofs.md, E)."""
-
-    __slots__ = ()
+    answer_entry = LEADER
 
     def scratch(self, arms: int) -> JointMemory:
         """Empty trees and the tables of the evidence."""
@@ -82,9 +72,20 @@ class JointRules(Rounds):
         leader = settled_leader(memory.leaders[1], memory.means, history.state, LEADER)
         return leader, runner_up(memory.challengers, history.stats[UPPER], history.pulls, leader)
 
-    def recommend(self, history: History, memory: Any) -> int:
-        """The leader."""
-        return recall_leader(history, LEADER)
+    def stopping(self: Any, history: History, memory: Any, pair: Pair) -> bool:
+        """Whether the stop condition holds; it is checked now and then, once the leader is registered."""
+        leader, challenger = pair
+        register(self, history, leader)
+        if check_due(history):
+            if self.proved(history, memory, leader, challenger):
+                return True
+            update_share(self, history, memory, leader)
+        return False
+
+    def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
+        """Leader or challenger, by the leader's credit."""
+        leader, challenger = pair
+        return leader_or_challenger(self, history, memory, leader, challenger, self.log_draws, batch)
 
     def lower_bound(self: Any, history: History, memory: Any, arm: int) -> float:
         """The lower bound from the arm's own evidence, if it is registered."""
@@ -99,31 +100,18 @@ class JointRules(Rounds):
         return joint_claims(self, history, arm)
 
 
-class JointLUCB(JointRules, JointLUCBParameters):
+class JointLUCB(JointRules):
     """LUCB with the joint stop; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, E)."""
-
-    __slots__ = ()
 
     @property
     def traits(self) -> Traits:
         """Columns: sum, upper bound, registrations, evidence. For the order of rewards see docs/proofs.md, E.2."""
         return Traits("joint-lucb", columns=AFTER + self.evidence.extra, numbers=STATE, width=1, global_order=True)
 
-    def stopping(self, history: History, memory: Any, pair: Pair) -> bool:
-        """Whether the stop condition holds; it is checked now and then, once the leader is registered."""
-        leader, challenger = pair
-        register(self, history, leader)
-        if check_due(history):
-            registered = history.stats[PLACE][leader] > 0.0
-            if registered and certificate(self, history, memory, leader, challenger, self.log_draws):
-                return True
-            update_share(self, history, memory, leader)
-        return False
-
-    def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
-        """Leader or challenger, by the leader's credit."""
-        leader, challenger = pair
-        return leader_or_challenger(self, history, memory, leader, challenger, self.log_draws, batch)
+    def proved(self, history: History, memory: Any, leader: int, challenger: int) -> bool:
+        """Whether the leader is registered and the stop condition holds for every x."""
+        registered = history.stats[PLACE][leader] > 0.0
+        return registered and certificate(self, history, memory, leader, challenger, self.log_draws)
 
 
 @algorithm(
@@ -134,12 +122,7 @@ class JointLUCB(JointRules, JointLUCBParameters):
     joint=True,
 )
 def design(
-    target: Target,
-    *,
-    delta_u: float = 0.65,
-    leader_weight: float = 0.15,
-    challenger_weight: float = 0.7,
-    pool: int = 0,
+    target: Target, *, delta_u: float = 0.65, leader_weight: float = 0.15, challenger_weight: float = 0.7, pool: int = 0
 ) -> JointLUCB:
     """LUCB with the joint stopping rule.
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from topalpha.families import checked
 from topalpha.families.protocols import RewardFamily
 from topalpha.rules.generic import Rounds, TargetClaims
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, Claim, Generator, History, Integers, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import fill_means
@@ -47,13 +48,13 @@ class KLLUCBMemory(NamedTuple):
     horizon: Reals
 
 
-class KLLUCBParameters(NamedTuple):
-    """The target and the exploration rate; ``offset`` is ln(k1 n / delta)."""
+class KLLUCB(Rounds, TargetClaims, Parameters):
+    """The paper's algorithm; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, A).
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
+    The proof does not cover ``arms="table"``, which spends all of delta on drawing the arms and reproduces the
+    published table, nor a k1 below 2 zeta(gamma). ``offset`` is ln(k1 n / delta).
+    """
+
     family: RewardFamily
     gamma: float
     offset: float
@@ -61,16 +62,6 @@ class KLLUCBParameters(NamedTuple):
     least_only: bool
     overlapping_only: bool
     covered: bool
-
-
-class KLLUCB(Rounds, TargetClaims, KLLUCBParameters):
-    """The paper's algorithm; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, A).
-
-    The proof does not cover ``arms="table"``, which spends all of delta on drawing the arms and reproduces the
-    published table, nor a k1 below 2 zeta(gamma).
-    """
-
-    __slots__ = ()
 
     @property
     def traits(self) -> Traits:

@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 
 from topalpha.algorithms import cc_lucb
 from topalpha.confidence.levels import checked_bounds
-from topalpha.families.protocols import ENDLESS, RewardFamily, RewardModel
+from topalpha.families.protocols import ENDLESS, RewardFamily
 from topalpha.rules.columns import EXTRA, ConfidenceBounds
 from topalpha.rules.generic import MixtureBounds, Rounds, TargetClaims
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, Generator, History, Integers, Pair, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import fill_means, next_challenger, write_round
+from topalpha.rules.sampling import next_challenger, write_round
 from topalpha.rules.tournament import empty_tree, play, rebuild, runner_up
 from topalpha.theory import arms_tight
 from topalpha.theory.pool import fewest
@@ -29,32 +30,21 @@ from topalpha.validate import require
 
 
 class LUCBPlusPlusMemory(NamedTuple):
-    """Scratch: empirical means, upper bounds, and their trees."""
+    """Scratch: the values by which arms lead (means in lucb++), upper bounds, and their trees."""
 
     ready: Integers
-    means: Reals
+    values: Reals
     leaders: Integers
     uppers: Reals
     challengers: Integers
 
 
-class LUCBPlusPlusParameters(NamedTuple):
-    """The target, and ln(1/level) of the upper and of the lower bounds."""
+class AsymmetricLevels(Rounds, MixtureBounds, TargetClaims, Parameters):
+    """Rounds with mixture bounds; the thresholds are ln(1/level) of the upper and of the lower bounds."""
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
     family: RewardFamily
     upper_threshold: float
     lower_threshold: float
-
-
-class LUCBPlusPlus(Rounds, MixtureBounds, TargetClaims, LUCBPlusPlusParameters):
-    """LUCB with asymmetric levels; :func:`design` builds it. (alpha, epsilon, delta)-correct (docs/proofs.md, B)."""
-
-    __slots__ = ()
-    traits = Traits("lucb++", columns=1, width=2, independent=False)
 
     def scratch(self, arms: int) -> LUCBPlusPlusMemory:
         """Fresh memory."""
@@ -62,22 +52,30 @@ class LUCBPlusPlus(Rounds, MixtureBounds, TargetClaims, LUCBPlusPlusParameters):
 
     def prepare(self, history: History, memory: Any) -> None:
         """Fill fresh memory from the history."""
-        fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
         for arm in range(history.arms):
-            memory.uppers[arm] = self.mixture_upper(history.stats[SUM][arm], history.pulls[arm])
-        rebuild(memory.leaders, memory.means, history.pulls, history.arms)
+            self.evaluate(memory, arm, history.stats[SUM][arm], history.pulls[arm])
+        rebuild(memory.leaders, memory.values, history.pulls, history.arms)
         rebuild(memory.challengers, memory.uppers, history.pulls, history.arms)
+
+    def evaluate(self, memory: Any, arm: int, total: float, pulls: int) -> None:
+        """Set the arm's value, its mean, and its upper bound."""
+        memory.values[arm] = total / pulls
+        memory.uppers[arm] = self.mixture_upper(total, pulls)
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
         """Update N_a, the sum, and the memory."""
         history.pulls[arm] += 1
         history.stats[SUM][arm] += reward
         if memory.ready[0] == 1:
-            total = history.stats[SUM][arm]
-            memory.means[arm] = total / history.pulls[arm]
-            memory.uppers[arm] = self.mixture_upper(total, history.pulls[arm])
-            play(memory.leaders, memory.means, history.pulls, arm)
+            self.evaluate(memory, arm, history.stats[SUM][arm], history.pulls[arm])
+            play(memory.leaders, memory.values, history.pulls, arm)
             play(memory.challengers, memory.uppers, history.pulls, arm)
+
+
+class LUCBPlusPlus(AsymmetricLevels):
+    """LUCB with asymmetric levels; :func:`design` builds it. (alpha, epsilon, delta)-correct (docs/proofs.md, B)."""
+
+    traits = Traits("lucb++", columns=1, width=2, independent=False)
 
     def contenders(self, history: History, memory: Any) -> Pair:
         """The empirical best arm, and the other arm of largest U."""
@@ -90,11 +88,11 @@ class LUCBPlusPlus(Rounds, MixtureBounds, TargetClaims, LUCBPlusPlusParameters):
         target = memory.uppers[challenger] - self.epsilon
         if target <= self.family.lowest:
             return True  # no mean is lower
-        if target > memory.means[leader]:
+        if target > memory.values[leader]:
             return False
         pulls = history.pulls[leader]
         threshold = self.lower_threshold + self.family.redundancy(history.stats[SUM][leader], pulls)
-        return pulls * self.family.divergence(memory.means[leader], target) >= threshold
+        return pulls * self.family.divergence(memory.values[leader], target) >= threshold
 
     def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
         """Leader and challenger."""
@@ -104,21 +102,10 @@ class LUCBPlusPlus(Rounds, MixtureBounds, TargetClaims, LUCBPlusPlusParameters):
         return write_round(history, leader, challenger, ENDLESS, batch)
 
 
-class ModelLUCBPlusPlusParameters(NamedTuple):
-    """The target, and cc-lucb with the levels of lucb++."""
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardModel
-    rounds: cc_lucb.CCLUCB
-
-
-class ModelLUCBPlusPlus(TargetClaims, ModelLUCBPlusPlusParameters):
+class ModelLUCBPlusPlus(TargetClaims, Parameters):
     """LUCB++ with the model's bounds; :func:`design` builds it. (alpha, epsilon, delta)-correct (docs/proofs.md, B)."""
 
-    __slots__ = ()
+    rounds: cc_lucb.CCLUCB
 
     @property
     def confidence(self) -> ConfidenceBounds:
@@ -170,12 +157,7 @@ def with_bounds(target: Target, arms: int, pool: int, bounds: str = "tilt") -> M
     return ModelLUCBPlusPlus(*target.on(arms), rounds)
 
 
-@algorithm(
-    "lucb++",
-    "Simchowitz, Jamieson, Recht (COLT 2017), LUCB++",
-    "docs/proofs.md, B",
-    models=cc_lucb.MODELS,
-)
+@algorithm("lucb++", "Simchowitz, Jamieson, Recht (COLT 2017), LUCB++", "docs/proofs.md, B", models=cc_lucb.MODELS)
 def design(target: Target, *, pool: int = 0) -> LUCBPlusPlus | ModelLUCBPlusPlus:
     """LUCB++ on n = ceil(ln(2/delta) / -ln(1 - alpha)) arms, or on all of a finite list of ``pool`` candidates.
 

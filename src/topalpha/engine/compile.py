@@ -80,8 +80,8 @@ def _register_property(name: str) -> None:
 
 
 def parameter_classes(parameters: Any) -> list[type]:
-    """The class of this parameter tuple and of the tuples in its fields."""
-    found = [type(parameters)]
+    """The classes of this tuple, of those that its methods make (``builds``), and of the tuples in its fields."""
+    found = [type(parameters), *getattr(parameters, "builds", ())]
     for value in parameters:
         if isinstance(value, tuple):
             found.extend(parameter_classes(value))

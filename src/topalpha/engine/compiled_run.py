@@ -22,7 +22,7 @@ STOPPED, OUT_OF_ARMS, OUT_OF_BUDGET, FAULTY = 0, 1, 2, 3
 _T, _ARMS, _NEXT, _PLANNED = 0, 1, 2, 3
 
 
-def advance_blocks(
+def advance(
     algorithm: Any,
     world: Any,
     means: Any,
@@ -36,10 +36,15 @@ def advance_blocks(
     reward_rng: Any,
     batch: Any,
     budget: int,
+    blocks: Any,
 ) -> int:
-    """The loop of a run that plans blocks of pulls, from the position in ``control``."""
+    """The loop of a run, from the position in ``control``.
+
+    ``blocks`` is True for plans of blocks of pulls, and None for plans of single pulls: a matter of types, which costs
+    a compiled loop nothing.
+    """
     t, arms, following, planned = control[_T], control[_ARMS], control[_NEXT], control[_PLANNED]
-    width = len(batch) // 2
+    width = len(batch) if blocks is None else len(batch) // 2
     while True:
         if following == planned:
             history = History(t, arms, pulls, stats, state, pending, 0, pending, state)
@@ -55,7 +60,7 @@ def advance_blocks(
             status = OUT_OF_BUDGET
             break
         arm = batch[following]
-        count = batch[width + following]
+        count = 1 if blocks is None else batch[width + following]
         if arm < 0 or arm > arms or count < 1:
             status = FAULTY
             break
@@ -66,9 +71,11 @@ def advance_blocks(
             arms += 1
         following += 1
         t += count
-        total = world.sample_sum(means[arm], count, reward_rng)
         history = History(t, arms, pulls, stats, state, pending, 0, pending, state)
-        algorithm.observe_block(history, memory, arm, count, total)
+        if blocks is None:
+            algorithm.observe(history, memory, arm, world.sample(means[arm], reward_rng))
+        else:
+            algorithm.observe_block(history, memory, arm, count, world.sample_sum(means[arm], count, reward_rng))
     control[_T], control[_ARMS], control[_NEXT], control[_PLANNED] = t, arms, following, planned
     return status
 
@@ -85,6 +92,11 @@ class OneByOne(NamedTuple):
 
     world: Any
 
+    def sample(self, mean: float, rng: Any) -> float:
+        """One reward."""
+        reward: float = self.world.sample(mean, rng)
+        return reward
+
     def sample_sum(self, mean: float, count: int, rng: Any) -> float:
         """The sum of ``count`` rewards."""
         total = 0.0
@@ -93,57 +105,9 @@ class OneByOne(NamedTuple):
         return total
 
 
-def advance_pulls(
-    algorithm: Any,
-    world: Any,
-    means: Any,
-    control: Any,
-    pulls: Any,
-    stats: Any,
-    state: Any,
-    pending: Any,
-    memory: Any,
-    rng: Any,
-    reward_rng: Any,
-    batch: Any,
-    budget: int,
-) -> int:
-    """The loop of a run, from the position in ``control``."""
-    t, arms, following, planned = control[_T], control[_ARMS], control[_NEXT], control[_PLANNED]
-    while True:
-        if following == planned:
-            history = History(t, arms, pulls, stats, state, pending, 0, pending, state)
-            planned = algorithm.plan(history, memory, rng, batch)
-            following = 0
-            if planned == 0:
-                status = STOPPED
-                break
-            if planned < 0 or planned > len(batch):
-                status = FAULTY
-                break
-        if t >= budget:  # after the plan: an empty plan is a stop within the budget
-            status = OUT_OF_BUDGET
-            break
-        arm = batch[following]
-        if arm < 0 or arm > arms:
-            status = FAULTY
-            break
-        if arm == arms:
-            if arms == len(means):
-                status = OUT_OF_ARMS
-                break
-            arms += 1
-        following += 1
-        t += 1
-        reward = world.sample(means[arm], reward_rng)
-        algorithm.observe(History(t, arms, pulls, stats, state, pending, 0, pending, state), memory, arm, reward)
-    control[_T], control[_ARMS], control[_NEXT], control[_PLANNED] = t, arms, following, planned
-    return status
-
-
 @cache
-def _loop(classes: tuple[type, ...], blocks: bool) -> Any:
-    return compiled(advance_blocks if blocks else advance_pulls, classes)
+def _loop(classes: tuple[type, ...]) -> Any:
+    return compiled(advance, classes)
 
 
 def _arrays(memory: Any) -> Any:
@@ -178,7 +142,7 @@ class Run:
         self.draws_sums = blocks and not one_by_one and hasattr(self.world, "sample_sum")
         if blocks and not self.draws_sums:
             self.world = OneByOne(self.world)
-        self._loop = _loop((*parameter_classes(algorithm), *parameter_classes(self.world)), blocks)
+        self._loop = _loop((*parameter_classes(algorithm), *parameter_classes(self.world)))
         width = max(algorithm.traits.width, 1)
         self.batch: NDArray[np.int64] = np.zeros(2 * width if blocks else width, dtype=np.int64)
         self.control: NDArray[np.int64] = np.zeros(4, dtype=np.int64)
@@ -220,6 +184,7 @@ class Run:
             reward_rng,
             self.batch,
             budget,
+            True if self.algorithm.traits.blocks else None,
         )
         if status == FAULTY:
             raise RuntimeError(f"plan must name arms from 0 to the number seen, got {self.batch.tolist()}")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topalpha.engine.compiled_run import OneByOne, Run, advance_blocks, advance_pulls
+from topalpha.engine.compiled_run import OneByOne, Run, advance
 from topalpha.rules.protocol import Algorithm
 
 
@@ -33,7 +33,7 @@ class InterpretedRun(Run):
         self.draws_sums = traits.blocks and not one_by_one and hasattr(self.world, "sample_sum")
         if traits.blocks and not self.draws_sums:
             self.world = OneByOne(self.world)
-        self._loop = advance_blocks if traits.blocks else advance_pulls
+        self._loop = advance
         width = max(traits.width, 1)
         # Lists in place of arrays: rules only index them, and Python's numbers are quicker than NumPy's.
         lists: Any = self

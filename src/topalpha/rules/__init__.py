@@ -25,6 +25,7 @@ from topalpha.rules.sampling import (
     has_room,
     leads_blindly,
     leads_enough,
+    may_pull,
     next_challenger,
     query_fresh,
     recall_leader,
@@ -32,6 +33,7 @@ from topalpha.rules.sampling import (
     settled_leader,
     told_leader,
     unseen,
+    write_free,
     write_round,
 )
 
@@ -55,6 +57,7 @@ __all__ = [
     "has_room",
     "leads_blindly",
     "leads_enough",
+    "may_pull",
     "next_challenger",
     "query_fresh",
     "recall_leader",
@@ -62,5 +65,6 @@ __all__ = [
     "settled_leader",
     "told_leader",
     "unseen",
+    "write_free",
     "write_round",
 ]

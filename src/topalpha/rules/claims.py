@@ -23,8 +23,7 @@ def target_claim(alpha: float, lower: float, others: Sequence[float]) -> list[Cl
     >>> target_claim(0.05, 0.5, [0.25, 0.75])
     [Claim(alpha=0.05, epsilon=0.25)]
     """
-    epsilon = max(0.0, max(others, default=-math.inf) - lower)
-    return [Claim(alpha, epsilon)] if epsilon < math.inf else []
+    return rank_claim(alpha, lower, others, 1)
 
 
 def rank_claim(alpha: float, lower: float, others: Sequence[float], rank: int) -> list[Claim]:

@@ -1,7 +1,7 @@
 """The parts of the paper's Generic Algorithm (label ``algo:Generic``) that algorithms share.
 
-An algorithm is a ``NamedTuple`` of parameters that also inherits from some of these classes, as in ``class LUCB(Rounds,
-TargetClaims, Parameters)``, and defines only the rest. :class:`Rounds` composes ``plan`` from three rules:
+An algorithm inherits from some of these classes and from :class:`topalpha.rules.parameters.Parameters`, as in ``class
+LUCB(Rounds, TargetClaims, Parameters)``, and defines only the rest. :class:`Rounds` composes ``plan`` from three rules:
 
 * ``contenders(history, memory)``, the recommendation of this round and its rivals, as a tuple;
 * ``stopping(history, memory, contenders)``, whether the run ends with that recommendation;
@@ -15,11 +15,12 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from topalpha.rules.claims import target_claim
+from topalpha.rules.claims import rank_claim
 from topalpha.rules.columns import UPPER
-from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers
+from topalpha.rules.parameters import Named
+from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Reals
 from topalpha.rules.ranking import best_ranked, rank_all, rerank
-from topalpha.rules.sampling import empirical_best, fill_means, query_fresh, unseen
+from topalpha.rules.sampling import empirical_best, fill_means, query_fresh, recall_leader, unseen
 
 
 class NoMemory(NamedTuple):
@@ -75,10 +76,30 @@ class Rounds:
         return empirical_best(history.stats[SUM], history.pulls, history.arms)
 
 
+class Lookup(NamedTuple):
+    """Scratch that holds tables only."""
+
+    lookup: Any
+
+
 class RunningBounds:
     """Running bounds of the field ``confidence``: intersections over time, the upper ones in column ``UPPER``."""
 
     __slots__ = ()
+
+    def scratch(self: Any, arms: int) -> Any:
+        """The tables of the bounds."""
+        return Lookup(self.confidence.tables())
+
+    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
+        """Update N_a, the sum and the running upper bound of the arm."""
+        self.fold_reward(history, memory, arm, reward)
+
+    def fold_reward(self: Any, history: History, memory: Any, arm: int, reward: float) -> None:
+        """Update N_a, the sum and the running upper bound of the arm."""
+        history.pulls[arm] += 1
+        history.stats[SUM][arm] += reward
+        self.confidence.fold(history, memory.lookup, arm, reward)
 
     def lower_bound(self: Any, history: History, memory: Any, arm: int) -> float:
         """The arm's running lower bound."""
@@ -126,18 +147,57 @@ class TargetClaims:
 
     __slots__ = ()
 
+    @property
+    def claim_rank(self) -> int:
+        """m: all but m - 1 of the other arms are at most epsilon above an arm."""
+        return 1
+
     def claims(self: Any, history: History, memory: Any, arm: int) -> list[Claim]:
         """The smallest epsilon proved for the target's alpha, once all arms have been pulled."""
         if history.arms < self.arms or unseen(history.pulls, history.arms):
             return []
         others = [self.upper_bound(history, memory, other) for other in range(history.arms) if other != arm]
-        return target_claim(self.alpha, self.lower_bound(history, memory, arm), others)
+        return rank_claim(self.alpha, self.lower_bound(history, memory, arm), others, self.claim_rank)
+
+
+class Recalled:
+    """Return the arm that entry ``answer_entry`` of the state has, counted from 1; before that, the empirical best."""
+
+    __slots__ = ()
+    answer_entry = 0
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The arm stored, or the empirical best."""
+        return recall_leader(history, self.answer_entry)
+
+
+class KnownThreshold:
+    """The proof assumes the mean ``threshold``, which the top alpha fraction of the arms reach."""
+
+    __slots__ = ()
+
+    def conditions(self: Any) -> tuple[str, ...]:
+        """The threshold."""
+        return (f"The top {100.0 * self.alpha:g}% of candidates begin at a mean of {self.threshold:g}, not above it.",)
+
+
+class RankingMemory(Named):
+    """Scratch: means with their ranking."""
+
+    ready: Integers
+    means: Reals
+    order: Integers
+    place: Integers
 
 
 class BestOfRanking:
     """The ``wanted`` arms of largest mean, from a ranking that memory keeps up to date."""
 
     __slots__ = ()
+
+    def no_ranking(self, arms: int) -> RankingMemory:
+        """Fresh memory."""
+        return RankingMemory([0], [0.0] * arms, [0] * arms, [0] * arms)
 
     def prepare(self, history: History, memory: Any) -> None:
         """Rank all arms."""

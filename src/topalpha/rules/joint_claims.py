@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from topalpha.rules.claims import FIRST_SHARE
 from topalpha.rules.columns import PLACE, UPPER
-from topalpha.rules.joint_stop import certificate, joined, leader_evidence
+from topalpha.rules.joint_stop import certificate, joined, leader_evidence, seen_arms
 from topalpha.rules.protocol import SUM, Claim, History
 from topalpha.rules.tournament import rebuild, runner_up
 from topalpha.theory.arm_counts import log_all_fail
@@ -78,9 +78,7 @@ def larger_alphas(alpha: float) -> list[float]:
 def joint_claims(algorithm: Joint, history: History, arm: int) -> list[Claim]:
     """The smallest epsilon proved for the target's alpha, and for each larger alpha where it is smaller."""
     memory = algorithm.scratch(len(history.pulls))
-    seen = history.arms
-    while seen > 0 and history.pulls[seen - 1] == 0:
-        seen -= 1  # rewards count in the order of all pulls, so arms without one come last
+    seen = seen_arms(history)
     rebuild(memory.challengers, history.stats[UPPER], history.pulls, seen)
     grid = larger_alphas(algorithm.alpha)
     curve: list[Claim] = []

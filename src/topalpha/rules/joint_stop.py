@@ -81,6 +81,14 @@ def recall(history: History, memory: Any, seen: int) -> None:
     memory.ready[0] = 1
 
 
+def seen_arms(history: History) -> int:
+    """The number of arms with a reward: rewards count in the order of all pulls, so arms without one come last."""
+    seen = history.arms
+    while seen > 0 and history.pulls[seen - 1] == 0:
+        seen -= 1
+    return seen
+
+
 def check_due(history: History) -> bool:
     """Whether the stop condition is due for a check; if so, set the time of the next check."""
     if history.t < history.state[NEXT_CHECK]:

@@ -44,17 +44,11 @@ class EliminationContest(NamedTuple):
 
     def round_epsilon(self, stage: int) -> float:
         """eps_l = (epsilon/4) (3/4)^(l-1) for round l = ``stage`` + 1; they add up to epsilon."""
-        share = self.epsilon / 4.0
-        for _ in range(stage):
-            share *= 0.75
-        return share
+        return scaled(self.epsilon / 4.0, 0.75, stage)
 
     def round_level(self, stage: int) -> float:
         """d_l = delta / 2^l for round l = ``stage`` + 1; they add up to delta."""
-        share = self.delta / 2.0
-        for _ in range(stage):
-            share *= 0.5
-        return share
+        return scaled(self.delta / 2.0, 0.5, stage)
 
     def round_pulls(self, stage: int, size: int) -> int:
         """Pulls of each of ``size`` arms in round l = ``stage`` + 1; a single arm is pulled once.
@@ -96,6 +90,19 @@ class EliminationContest(NamedTuple):
             size = (size + 1) // 2 if self.halving else 1
             stage += 1
         return total
+
+
+def scaled(value: float, factor: float, times: int) -> float:
+    """The value times a power of the factor.
+
+    Examples
+    --------
+    >>> scaled(3.0, 0.5, 2)
+    0.75
+    """
+    for _ in range(times):
+        value *= factor
+    return value
 
 
 def last_arm(history: History, first: int) -> int:

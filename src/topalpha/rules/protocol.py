@@ -1,7 +1,7 @@
 """The protocol of algorithms: what a rule sees, and what an algorithm must answer.
 
 An algorithm is the paper's Generic Algorithm (label ``algo:Generic``): a sampling rule, a stopping rule and a
-recommendation rule, all functions of the history H_t. It is written once, as a ``NamedTuple`` of parameters whose
+recommendation rule, all functions of the history H_t. It is written once, as a named tuple of parameters whose
 methods use only scalars, ``len`` and indexing. :class:`topalpha.Search` interprets these methods on Python lists, and
 :func:`topalpha.simulate` compiles the same methods on arrays.
 """

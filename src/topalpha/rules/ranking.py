@@ -6,7 +6,7 @@ a perfect record that have been pulled stay in front, instead of taking turns wi
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Callable, Iterable, MutableSequence, Sequence
 
 
 def ranks_before(one: int, other: int, means: Sequence[float], pulls: Sequence[int]) -> bool:
@@ -86,3 +86,16 @@ def best_ranked(totals: Sequence[float], pulls: Sequence[int], arms: int, count:
     """
     seen = [arm for arm in range(arms) if pulls[arm] > 0]
     return sorted(seen, key=lambda arm: (-totals[arm] / pulls[arm], -pulls[arm], arm))[:count]
+
+
+def best_by(value: Callable[[int], float], arms: Iterable[int], pulls: Sequence[int], otherwise: int) -> int:
+    """The arm of largest value, ties to fewer pulls, then to the lower index; ``otherwise`` if there are no arms.
+
+    On the host only.
+
+    Examples
+    --------
+    >>> best_by(lambda arm: arm % 2, range(4), [2, 4, 1, 3], -1)
+    3
+    """
+    return min(arms, key=lambda arm: (-value(arm), pulls[arm], arm), default=otherwise)

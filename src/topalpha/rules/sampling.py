@@ -238,3 +238,32 @@ def write_round(history: History, leader: int, challenger: int, capacity: int, b
         batch[count] = challenger
         count += 1
     return count if count > 0 else WAIT
+
+
+def may_pull(history: History, arm: int, capacity: int) -> bool:
+    """Whether the arm has pulls left, and fewer in flight than rewards.
+
+    Examples
+    --------
+    >>> history = History(3, 2, [2, 1], [[1.0, 0.0]], [], [2, 0], 2, [0, 0], [0.0, 0.0])
+    >>> may_pull(history, 0, 100), may_pull(history, 1, 100), may_pull(history, 1, 1)
+    (False, True, False)
+    """
+    return has_room(history, arm, capacity) and not leads_enough(history, arm)
+
+
+def write_free(history: History, arms: Sequence[int], capacity: int, batch: MutableSequence[int]) -> int:
+    """Write those of the arms that may be pulled into the batch; return how many, or :data:`WAIT`. -1 is no arm.
+
+    Examples
+    --------
+    >>> batch, history = [0, 0], History(3, 2, [2, 1], [[1.0, 0.0]], [], [2, 0], 2, [0, 0], [0.0, 0.0])
+    >>> write_free(history, (-1, 0, 1), 100, batch), batch, write_free(history, (-1, 0), 100, batch) == WAIT
+    (1, [1, 0], True)
+    """
+    count = 0
+    for arm in arms:
+        if arm >= 0 and may_pull(history, arm, capacity):
+            batch[count] = arm
+            count += 1
+    return count if count > 0 else WAIT

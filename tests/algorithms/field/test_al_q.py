@@ -9,8 +9,8 @@ from scipy.stats import binom
 
 from tests.support.threshold_runs import advanced, needed, on
 from topalpha.algorithms import design, prior_knowledge
+from topalpha.algorithms.field.al_q_ik import repetitions
 from topalpha.algorithms.field.al_q_iu import limit_estimation
-from topalpha.algorithms.field.schedules_threshold import repetitions
 from topalpha.research.audit.cases import JUST_OVER
 from topalpha.reservoirs import Dirac, Discrete, Uniform, parse
 from topalpha.simulation import simulate

@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 from tests.support.threshold_runs import advanced
 from topalpha.algorithms import design
-from topalpha.algorithms.field.schedules_threshold import Halving
+from topalpha.algorithms.field.al_q_ik import Halving
 from topalpha.research.audit.cases import JUST_OVER
 from topalpha.reservoirs import Dirac, Uniform, parse
 from topalpha.simulation import simulate

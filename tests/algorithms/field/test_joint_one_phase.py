@@ -143,16 +143,16 @@ def test_with_few_arms_the_leader_must_speak_for_the_highest_x():
     history, memory = told(algorithm, [(1200, 2000), *few])
     history.stats[PLACE][0] = 1.0
     assert certificate(algorithm, history, memory, 0, 1, 6 * algorithm.log_draw)
-    assert not algorithm.proved(history, memory, 0, 1, 6)
+    assert not algorithm.proved(history, memory, 0, 1)
     # Of mean .999: no mean is more than epsilon above.
     history, memory = told(algorithm, [(1998, 2000), *few])
-    assert not algorithm.proved(history, memory, 0, 1, 6), "not registered"
+    assert not algorithm.proved(history, memory, 0, 1), "not registered"
     history.stats[PLACE][0] = 1.0
-    assert algorithm.proved(history, memory, 0, 1, 6)
+    assert algorithm.proved(history, memory, 0, 1)
     # With all arms drawn the first one is proved, too.
     history, memory = told(algorithm, [(1200, 2000), *([(0, 40)] * (algorithm.arms - 1))])
     history.stats[PLACE][0] = 1.0
-    assert algorithm.proved(history, memory, 0, 1, algorithm.arms)
+    assert algorithm.proved(history, memory, 0, 1)
     assert max(history.stats[UPPER][1:]) < 0.6
 
 

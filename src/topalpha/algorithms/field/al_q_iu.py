@@ -11,8 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from topalpha.algorithms.field.finite_solvers import affordable, computable
-from topalpha.algorithms.field.schedules_threshold import (
+from topalpha.algorithms.field.al_q_ik import (
     ACCEPTED,
     FIRST,
     NUMBERS,
@@ -21,20 +20,13 @@ from topalpha.algorithms.field.schedules_threshold import (
     Accepting,
     Halving,
     Repetitions,
-    expected_repetitions,
     repetitions,
     split,
 )
-from topalpha.families import Bernoulli, unit_rewards
-from topalpha.rules.elimination import (
-    ROUND_SUM,
-    fold_block,
-    keep_best,
-    new_round,
-    next_blocks,
-    round_mean,
-    survivor,
-)
+from topalpha.algorithms.field.finite_solvers import affordable, computable
+from topalpha.families import unit_rewards
+from topalpha.rules.elimination import ROUND_SUM, fold_block, keep_best, new_round, next_blocks, round_mean, survivor
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import whole
@@ -60,18 +52,12 @@ class LimitEstimation(NamedTuple):
         state = history.state
         while state[_PHASE] != _SEARCH:
             phase, number = int(state[_PHASE]), int(state[ROUND])
-            if phase == _BEST:
-                left, keep = self.best.halved(self.drawn, number), self.best.keep
-                count, following = self.best.halving_pulls(number, 0), self.best.halved(self.drawn, number + 1)
-            else:
-                left, keep = self.worst.halved(self.best.keep, number), self.worst.keep
-                count, following = self.worst.halving_pulls(number, 0), self.worst.halved(self.best.keep, number + 1)
-            if phase == _MEASURE:
-                count = self.measure_pulls
-            elif left == keep:
+            rule, size = (self.best, self.drawn) if phase == _BEST else (self.worst, self.best.keep)
+            if phase != _MEASURE and rule.halved(size, number) == rule.keep:
                 state[_PHASE] += 1.0
                 state[ROUND] = 0.0
                 continue
+            count = self.measure_pulls if phase == _MEASURE else rule.halving_pulls(number, 0)
             written = next_blocks(history, 0, self.drawn, count, batch)
             if written != 0:
                 return written
@@ -80,7 +66,7 @@ class LimitEstimation(NamedTuple):
                 state[_PHASE] = float(_SEARCH)
                 state[FIRST] = float(history.arms)
             else:
-                keep_best(history, order, 0, following)
+                keep_best(history, order, 0, rule.halved(size, number + 1))
                 new_round(history, 0)
                 state[ROUND] += 1.0
         return 0
@@ -91,22 +77,11 @@ class LimitEstimation(NamedTuple):
         return best + worst + self.measure_pulls
 
 
-class ALQIUParameters(NamedTuple):
-    """The target, the limit, and the repetitions; ``arms`` is the number of arms for the estimate of the limit."""
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: Bernoulli
-    estimation: LimitEstimation
-    tries: Repetitions
-
-
-class ALQIU(Accepting, ALQIUParameters):
+class ALQIU(Accepting, Parameters):
     """Unknown threshold; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/field/threshold.md, 3)."""
 
-    __slots__ = ()
+    estimation: LimitEstimation  # on the first ``arms`` arms
+    tries: Repetitions
     traits = Traits("al-q-iu", columns=ACCEPTED + 1, numbers=NUMBERS + 2, width=WIDTH, blocks=True)
 
     def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
@@ -125,8 +100,7 @@ class ALQIU(Accepting, ALQIUParameters):
 
     def design_pulls(self) -> float:
         """The pulls of the estimate, plus an upper bound on those expected afterwards if it is right."""
-        later = expected_repetitions(0.5 * self.delta, self.tries.wanted) * self.tries.repetition_cost()
-        return self.estimation.estimate_cost() + later
+        return self.estimation.estimate_cost() + self.tries.expected_cost(0.5 * self.delta)
 
 
 def limit_estimation(alpha: float, epsilon: float, delta: float) -> LimitEstimation:
@@ -171,6 +145,4 @@ def design(target: Target, *, k: int = 1) -> ALQIU:
     computable(target)
     estimation = limit_estimation(target.alpha, 0.2 * target.epsilon, 0.5 * target.delta)
     tries = repetitions(0.5 * target.alpha, 0.8 * target.epsilon, 0.5 * target.delta, whole("k", k))
-    made = ALQIU(*target.on(estimation.drawn), estimation, tries)
-    affordable(target, made.design_pulls())
-    return made
+    return affordable(ALQIU(*target.on(estimation.drawn), estimation, tries))

@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 from topalpha.algorithms.field.fixed_budget import checked_budget
 from topalpha.families import checked
 from topalpha.families.protocols import RewardFamily
+from topalpha.rules.generic import MixtureBounds
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.tournament import beats, play
@@ -43,43 +45,26 @@ class BracketingUCBMemory(NamedTuple):
     tree: Integers
 
 
-class BracketingUCBParameters(NamedTuple):
-    """The target, the budget, and the levels of the claims."""
+class BracketingUCB(MixtureBounds, Parameters):
+    """UCB in brackets; build it with :func:`design`. No guarantee at the end, but claims (docs/field/budget.md, E)."""
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
     family: RewardFamily
     budget: int
     slots: int
-    draw_level: float
-    lower_level: float
-
-
-class BracketingUCB(BracketingUCBParameters):
-    """UCB in brackets; build it with :func:`design`. No guarantee at the end, but claims (docs/field/budget.md, E)."""
-
-    __slots__ = ()
+    draw_level: float  # delta_A of the claims
+    lower_level: float  # delta_L of the claims
     traits = Traits("bucb", columns=1, width=1, covered=False)
 
     def scratch(self, arms: int) -> BracketingUCBMemory:
         """Fresh memory with the clock at 0."""
-        return BracketingUCBMemory(
-            ready=[0],
-            clock=[0] * 4,
-            filled=[0] * self.slots.bit_length(),
-            slot_of=[0] * self.slots,
-            arm_at=[0] * self.slots,
-            uppers=[0.0] * self.slots,
-            counts=[0] * self.slots,
-            tree=[-1] * (2 * self.slots),
-        )
+        size = self.slots
+        per_slot = [0] * size, [0] * size, [0.0] * size, [0] * size
+        return BracketingUCBMemory([0], [0] * 4, [0] * size.bit_length(), *per_slot, [-1] * (2 * size))
 
-    def bracket_upper(self, total: float, pulls: int) -> float:
-        """U_a at level delta."""
-        threshold = self.family.redundancy(total, pulls) - math.log(self.delta)
-        return self.family.upper(total / pulls, threshold / pulls)
+    @property
+    def upper_threshold(self) -> float:
+        """ln(1/delta): upper bounds are at level delta."""
+        return -math.log(self.delta)
 
     def bracket_lower(self, total: float, pulls: int, threshold: float) -> float:
         """L_a at level exp(-threshold)."""
@@ -105,7 +90,7 @@ class BracketingUCB(BracketingUCBParameters):
         """Store the arm's bound in the slot of its bracket."""
         slot = memory.slot_of[arm]
         memory.counts[slot] = history.pulls[arm]
-        memory.uppers[slot] = self.bracket_upper(history.stats[SUM][arm], history.pulls[arm])
+        memory.uppers[slot] = self.mixture_upper(history.stats[SUM][arm], history.pulls[arm])
         play(memory.tree, memory.uppers, memory.counts, slot)
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
@@ -153,21 +138,14 @@ class BracketingUCB(BracketingUCBParameters):
 
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
         """L_a at level delta_L / (r (r + 1) 2^r), r its bracket."""
-        return self.certified_lower(history, arm, arm_brackets(self)[arm])
-
-    def certified_lower(self, history: History, arm: int, bracket: int) -> float:
-        """The same for a known bracket."""
+        bracket = arm_brackets(self)[arm]
         threshold = bracket * math.log(2.0) + math.log(bracket * (bracket + 1.0) / self.lower_level)
         return self.bracket_lower(history.stats[SUM][arm], history.pulls[arm], threshold)
-
-    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
-        """U_a at level delta."""
-        return self.bracket_upper(history.stats[SUM][arm], history.pulls[arm])
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
         """The claims proved so far: for each bracket the alpha that its size proves (docs/field/budget.md, E)."""
         brackets = arm_brackets(self)
-        lower = self.certified_lower(history, arm, brackets[arm])
+        lower = self.lower_bound(history, memory, arm)
         curve: list[Claim] = []
         for bracket in range(self.slots.bit_length() - 2, 0, -1):
             alpha = bracket_alpha(bracket, self.draw_level, self.delta)

@@ -12,49 +12,33 @@ and any sampling rule (docs/field/lucb.md, 4).
 
 from __future__ import annotations
 
-import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms import cc_lucb
 from topalpha.confidence.levels import checked_bounds
-from topalpha.families.protocols import RewardModel
 from topalpha.rules.claims import rank_claim
 from topalpha.rules.columns import EXTRA, LOWER, UPPER, ConfidenceBounds
-from topalpha.rules.generic import BestOfRanking, Rounds, RunningBounds
-from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Pair, Reals, Traits
+from topalpha.rules.generic import BestOfRanking, RankingMemory, Rounds, RunningBounds
+from topalpha.rules.parameters import Parameters
+from topalpha.rules.protocol import Claim, Generator, History, Integers, Pair, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import has_room, leads_enough
-from topalpha.rules.tournament import beats
+from topalpha.rules.sampling import may_pull, write_free
+from topalpha.rules.tournament import beats, better
 from topalpha.theory.arm_counts import arms_of_rank
 from topalpha.validate import fraction, whole
 
 
-class CCLUCBkMemory(NamedTuple):
-    """Scratch: means with their ranking, and the tables of the bounds."""
+class CCLUCBkMemory(RankingMemory):
+    """Scratch: the ranking, and the tables of the bounds."""
 
-    ready: Integers
-    means: Reals
-    order: Integers
-    place: Integers
     lookup: Any
 
 
-class CCLUCBkParameters(NamedTuple):
-    """The target, its bounds, and the number k of arms ``wanted``."""
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardModel
-    confidence: ConfidenceBounds
-    wanted: int
-
-
-class CCLUCBk(BestOfRanking, RunningBounds, Rounds, CCLUCBkParameters):
+class CCLUCBk(BestOfRanking, RunningBounds, Rounds, Parameters):
     """k arms with constant confidence; build it with :func:`design`. All k are correct (docs/field/lucb.md, 4)."""
 
-    __slots__ = ()
+    confidence: ConfidenceBounds
+    wanted: int  # k
 
     @property
     def traits(self) -> Traits:
@@ -63,13 +47,11 @@ class CCLUCBk(BestOfRanking, RunningBounds, Rounds, CCLUCBkParameters):
 
     def scratch(self, arms: int) -> CCLUCBkMemory:
         """Fresh memory with the tables of the bounds."""
-        return CCLUCBkMemory([0], [0.0] * arms, [0] * arms, [0] * arms, self.confidence.tables())
+        return CCLUCBkMemory(**self.no_ranking(arms)._asdict(), lookup=self.confidence.tables())
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
         """Update N_a, the sum, the running upper bound and the ranking."""
-        history.pulls[arm] += 1
-        history.stats[SUM][arm] += reward
-        self.confidence.fold(history, memory.lookup, arm, reward)
+        self.fold_reward(history, memory, arm, reward)
         if memory.ready[0] == 1:
             self.rank_again(history, memory, arm)
 
@@ -88,33 +70,17 @@ class CCLUCBk(BestOfRanking, RunningBounds, Rounds, CCLUCBkParameters):
     def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
         """The weakest arm of J and the strongest outside, or the next one that may be pulled."""
         weakest, strongest = pair
-        if not self.may_pull(history, strongest):
+        if not may_pull(history, strongest, self.family.capacity):
             strongest = self.strongest_outside(history, memory, True)
-        count = 0
-        if self.may_pull(history, weakest):
-            batch[count] = weakest
-            count += 1
-        if strongest >= 0:
-            batch[count] = strongest
-            count += 1
-        return count if count > 0 else WAIT
-
-    def may_pull(self, history: History, arm: int) -> bool:
-        """Whether the arm has pulls left, and fewer in flight than rewards."""
-        return has_room(history, arm, self.family.capacity) and not leads_enough(history, arm)
+        return write_free(history, (weakest, strongest), self.family.capacity, batch)
 
     def strongest_outside(self, history: History, memory: Any, free: bool) -> int:
         """The arm outside J (that may be pulled, if ``free``) of largest upper bound; -1 if there is none."""
-        uppers, pulls = history.stats[UPPER], history.pulls
         best = -1
-        bound = -math.inf
         for index in range(self.wanted, history.arms):
             arm = memory.order[index]
-            if uppers[arm] < bound or (free and not self.may_pull(history, arm)):
-                continue
-            if best < 0 or beats(uppers[arm], pulls[arm], arm, bound, pulls[best], best):
-                best = arm
-                bound = uppers[arm]
+            if not free or may_pull(history, arm, self.family.capacity):
+                best = better(best, arm, history.stats[UPPER], history.pulls)
         return best
 
     def weakest_of_selection(self, history: History, memory: Any, target: float) -> int:

@@ -10,24 +10,16 @@ number of pulls is at most C ln(2/delta) / (alpha epsilon^2).
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
+from topalpha.algorithms.field.al_q_ik import WIDTH, Halving
 from topalpha.algorithms.field.finite_solvers import affordable, computable
-from topalpha.algorithms.field.schedules_threshold import WIDTH, Halving
-from topalpha.families import Bernoulli, unit_rewards
-from topalpha.rules.elimination import (
-    ALIVE,
-    FURTHER,
-    Blocks,
-    keep_best,
-    new_round,
-    next_blocks,
-    round_mean,
-    survivor,
-)
+from topalpha.families import unit_rewards
+from topalpha.rules.elimination import ALIVE, FURTHER, Blocks, keep_best, new_round, next_blocks, round_mean, survivor
+from topalpha.rules.generic import Recalled
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import recall_leader
 from topalpha.validate import choice
 
 # The state: the first arm of the attempt, the attempt and its round, the largest upper bound of eliminated arms, and
@@ -45,28 +37,14 @@ _UNBLURRED = 1.0 - 1e-14
 _ATTEMPTS = 80
 
 
-class CCMEParameters(NamedTuple):
-    """The target and the attempts.
-
-    ``arms`` is the number of arms of the first attempt, or of all attempts if they are the ``same``; ``log_level`` is
-    ln(2/delta), ``draw_rate`` -ln(1 - alpha (1 - delta_u)).
-    """
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: Bernoulli
-    elimination: Halving
-    log_level: float
-    draw_rate: float
-    same: bool
-
-
-class CCME(Blocks, CCMEParameters):
+class CCME(Recalled, Blocks, Parameters):
     """Elimination with a check; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/proofs.md, F)."""
 
-    __slots__ = ()
+    elimination: Halving
+    log_level: float  # ln(2/delta)
+    draw_rate: float  # -ln(1 - alpha (1 - delta_u))
+    same: bool  # all attempts use the ``arms`` arms of the first one
+    answer_entry = _ANSWER
     traits = Traits("cc-me", columns=FURTHER, numbers=_NUMBERS, width=WIDTH, blocks=True)
 
     def attempt_arms(self, attempt: int) -> int:
@@ -130,10 +108,6 @@ class CCME(Blocks, CCMEParameters):
                 state[_ROUND] += 1.0
         return 0
 
-    def recommend(self, history: History, memory: Any) -> int:
-        """The arm that passed the check; before that, the empirical best."""
-        return recall_leader(history, _ANSWER)
-
     def attempt_cost(self, attempt: int) -> float:
         """The pulls of this attempt, which are fixed."""
         harder = attempt if self.same else 0
@@ -180,5 +154,4 @@ def design(target: Target, *, arms: str = "fresh") -> CCME:
         draw_rate=-math.log1p(-target.alpha * (1.0 - _UPPER_LEVEL)),
         same=choice("arms", arms, ("fresh", "same")) == "same",
     )
-    affordable(target, made.design_pulls())
-    return made._replace(arms=made.attempt_arms(1))
+    return affordable(made)._replace(arms=made.attempt_arms(1))

@@ -15,12 +15,14 @@ that pays for later tests, so discarded arms hardly raise the cost of the accept
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
-from topalpha.confidence.gap import GapEvidence, Gaps, log_above, log_below
+from topalpha.confidence.gap import GapEvidence, log_above, log_below
 from topalpha.families import checked, describe
 from topalpha.families.protocols import RewardFamily
 from topalpha.rules.elimination import Blocks
+from topalpha.rules.generic import KnownThreshold, Lookup
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm, named_threshold
 from topalpha.theory import arms_constant_confidence
@@ -36,45 +38,25 @@ _FIRST_BLOCK, _GROWTH = 0.1, 0.25
 LONGEST_BLOCK = 4096
 
 
-class CCThresholdMemory(NamedTuple):
-    """Scratch: the grids of the evidence."""
-
-    lookup: Gaps
-
-
-class CCThresholdParameters(NamedTuple):
-    """The target, the threshold and the tests.
-
-    The answer is no after n = ``arms`` arms; ``accept_at`` is ln(1/delta_L), ``discard_at`` is ln(1/delta_u), and
-    ``stake`` is the fraction of the bank that an arm is tested with.
-    """
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
-    threshold: float
-    accept_at: float
-    discard_at: float
-    stake: float
-    first_block: int
-    least_block: int
-
-
-class CCThreshold(Blocks, CCThresholdParameters):
+class CCThreshold(KnownThreshold, Blocks, Parameters):
     """One arm at a time; build it with :func:`design`. Both answers are proved (docs/field/threshold.md, 6)."""
 
-    __slots__ = ()
+    family: RewardFamily
+    threshold: float
+    accept_at: float  # ln(1/delta_L)
+    discard_at: float  # ln(1/delta_u); the answer is no once ``arms`` arms are discarded
+    stake: float  # the fraction of the bank that an arm is tested with
+    first_block: int
+    least_block: int
 
     @property
     def traits(self) -> Traits:
         """Only the sum of rewards: the current arm is the last one drawn. State: bank, discarded arms, answer."""
         return Traits("cc-threshold", numbers=NUMBERS, blocks=True, covered=self.accept_at > -math.log(self.delta))
 
-    def scratch(self, arms: int) -> CCThresholdMemory:  # type: ignore[override]
-        """Fresh memory."""
-        return CCThresholdMemory(GapEvidence(self.family, self.epsilon, self.discard_at).tables())
+    def scratch(self, arms: int) -> Lookup:  # type: ignore[override]
+        """The grids of the evidence."""
+        return Lookup(GapEvidence(self.family, self.epsilon, self.discard_at).tables())
 
     def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
         """Count a block of rewards."""
@@ -120,10 +102,6 @@ class CCThreshold(Blocks, CCThresholdParameters):
             batch[len(batch) // 2] = min(max(self.least_block, math.ceil(_GROWTH * history.pulls[arm])), LONGEST_BLOCK)
         return 0 if state[ANSWER] != 0.0 else 1
 
-    def conditions(self) -> tuple[str, ...]:
-        """The threshold."""
-        return (f"The top {100.0 * self.alpha:g}% of candidates begin at a mean of {self.threshold:g}, not above it.",)
-
     def refutation(self, history: History) -> str:
         """The answer no, in words."""
         if history.state[ANSWER] >= 0.0:
@@ -132,17 +110,13 @@ class CCThreshold(Blocks, CCThresholdParameters):
 
     def recommend(self, history: History, memory: Any) -> int:
         """The accepted arm; if there is none, the arm with the strongest evidence that it reaches the threshold."""
-        best = history.arms - 1
+        last = history.arms - 1
         if history.state[ANSWER] > 0.0:
-            return best
-        best_evidence = -math.inf
-        for arm in range(history.arms):
-            if history.pulls[arm] > 0:
-                evidence = self.log_reaches(history, memory, arm)
-                if evidence > best_evidence:
-                    best = arm
-                    best_evidence = evidence
-        return best
+            return last
+        tried = [arm for arm in range(history.arms) if history.pulls[arm] > 0]
+        evidence = {arm: self.log_reaches(history, memory, arm) for arm in tried}
+        best = max(tried, key=lambda arm: evidence[arm], default=last)
+        return best if evidence.get(best, -math.inf) > -math.inf else last
 
 
 @algorithm(
@@ -160,20 +134,13 @@ def design(
     yes_level: float | None = None,
     least_block: int = 1,
 ) -> CCThreshold:
-    """The threshold question.
+    """The threshold question: ``threshold``, the wanted mean, must be given.
 
-    Parameters
-    ----------
-    threshold
-        The wanted mean; must be given. If a fraction alpha of the arms reach it, a yes is within epsilon of the top.
-    delta_u
-        The largest probability of discarding an arm that reaches the threshold; constant, whatever delta is.
-    yes_level
-        The probability of a wrong yes, half of delta by default; a wrong no has the rest. If every yes is checked by
-        other means, this may be delta or more: then a wrong no has probability at most delta, and the design as a
-        whole is not covered.
-    least_block
-        The shortest block of pulls, at most 4096, for blocks that have a cost of their own.
+    If a fraction alpha of the arms reach it, a yes is within epsilon of the top. ``delta_u`` is the largest probability
+    of discarding an arm that reaches it; constant, whatever delta is. ``yes_level`` is the probability of a wrong yes,
+    half of delta by default; a wrong no has the rest. If every yes is checked by other means, this may be delta or
+    more: then a wrong no has probability at most delta, and the design as a whole is not covered. ``least_block`` is
+    the shortest block of pulls, at most 4096, for blocks that have a cost of their own.
 
     Examples
     --------

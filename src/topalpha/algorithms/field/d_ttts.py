@@ -11,35 +11,24 @@ No guarantee: it ends when the budget is spent (docs/field/budget.md, F).
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms.field.fixed_budget import checked_budget
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily
 from topalpha.rules.generic import Counting
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Pair, Traits
+from topalpha.rules.ranking import best_by
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.tournament import beats
 from topalpha.validate import fraction, whole
 
 
-class DynamicTopTwoParameters(NamedTuple):
-    """The target and the sampling rule."""
+class DynamicTopTwo(Counting, Parameters):
+    """Dynamic top-two Thompson sampling; build it with :func:`design`. Guarantee: none."""
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
     budget: int
     first: float
     repeats: int
-
-
-class DynamicTopTwo(Counting, DynamicTopTwoParameters):
-    """Dynamic top-two Thompson sampling; build it with :func:`design`. Guarantee: none."""
-
-    __slots__ = ()
     traits = Traits("d-ttts", columns=1, width=1, covered=False)
 
     def top_two(self, history: History, rng: Generator) -> Pair:
@@ -78,20 +67,13 @@ class DynamicTopTwo(Counting, DynamicTopTwoParameters):
 
     def recommend(self, history: History, memory: Any) -> int:
         """The arm of largest posterior mean, (1 + S) / (2 + N)."""
-        best, best_mean = -1, 0.0
-        for arm in range(history.arms):
-            pulls = history.pulls[arm]
-            mean = (1.0 + history.stats[SUM][arm]) / (2.0 + pulls)
-            if pulls > 0 and (best < 0 or beats(mean, pulls, arm, best_mean, history.pulls[best], best)):
-                best, best_mean = arm, mean
-        return best
+        totals, pulls = history.stats[SUM], history.pulls
+        seen = (arm for arm in range(history.arms) if pulls[arm] > 0)
+        return best_by(lambda arm: (1.0 + totals[arm]) / (2.0 + pulls[arm]), seen, pulls, -1)
 
 
 @algorithm(
-    "d-ttts",
-    "Shang, Kaufmann, Valko (2019), dynamic top-two Thompson sampling",
-    family=unit_rewards,
-    guarantee="none",
+    "d-ttts", "Shang, Kaufmann, Valko (2019), dynamic top-two Thompson sampling", family=unit_rewards, guarantee="none"
 )
 def design(
     target: Target, *, budget: int | None = None, arms: int = 0, first: float = 0.5, repeats: int = 10

@@ -8,7 +8,7 @@ generalised likelihood ratios with conjugate mixtures: (alpha, epsilon, delta)-c
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms.field.pair_design import LeadingAnswer, PairStop, pair_stop
 from topalpha.families import checked
@@ -21,16 +21,10 @@ from topalpha.validate import positive
 _AHEAD = 1
 
 
-class Slack(NamedTuple):
-    """The slack eps0 in comparisons of arms."""
+class TopTwo(LeadingAnswer):
+    """The leader or its challenger; ``slack`` is eps0. Columns: the sum of rewards and each leader's account."""
 
     slack: float
-
-
-class TopTwo(LeadingAnswer, Slack):
-    """The leader or its challenger. Columns: the sum of rewards and each leader's account."""
-
-    __slots__ = ()
     traits = Traits("eb-tc", columns=2, numbers=1)
 
     def next_pulls(self, target: Any, history: History, memory: Any, rng: Any, answer: int, batch: Integers) -> int:

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, TypeAlias, TypeVar
 
 from topalpha.rules.elimination import ALIVE, EXACT, FURTHER, new_round, next_blocks, round_mean, set_size
-from topalpha.rules.median_elimination import PRINTED, TIGHT, EliminationContest, last_arm
+from topalpha.rules.median_elimination import PRINTED, TIGHT, EliminationContest, last_arm, scaled
+from topalpha.rules.parameters import Named
 from topalpha.rules.protocol import History, Integers
 from topalpha.rules.registration import Target
 from topalpha.validate import choice, require
+
+Made = TypeVar("Made", bound=Any)
 
 #: The number of entries of ``History.state`` that a contest uses, from its place on.
 NUMBERS = 3
@@ -30,21 +33,7 @@ PULLS = {"printed": PRINTED, "tight": TIGHT}
 _SPREAD = 50.0
 
 
-class FiniteSolver(Protocol):
-    """The protocol of a solver; see :class:`EliminationContest`."""
-
-    @property
-    def statistics(self) -> int:
-        """The number of columns of ``History.stats``."""
-
-    def contest(self, history: History, order: Integers, first: int, fresh: int, place: int, batch: Integers) -> int:
-        """As :meth:`EliminationContest.contest`."""
-
-    def most_pulls(self, size: int, fresh: bool) -> float:
-        """The largest number of pulls of a contest of ``size`` arms; on the host only."""
-
-
-class ExponentialGap(NamedTuple):
+class ExponentialGap(Named):
     """Exponential-gap elimination, Karnin, Koren and Somekh (ICML 2013), with a last round for epsilon.
 
     Round r: t_r pulls of each candidate; a reference arm by Median Elimination at eps_r/2 and d_r, with its own pulls;
@@ -57,6 +46,7 @@ class ExponentialGap(NamedTuple):
     delta: float
     gap: float
     factor: float
+    builds = (EliminationContest,)
 
     @property
     def statistics(self) -> int:
@@ -65,10 +55,7 @@ class ExponentialGap(NamedTuple):
 
     def gap_epsilon(self, rounds: int) -> float:
         """eps_r of round r = ``rounds`` + 1."""
-        width = 0.5 * self.gap
-        for _ in range(rounds):
-            width *= 0.5
-        return width
+        return scaled(0.5 * self.gap, 0.5, rounds)
 
     def gap_level(self, rounds: int) -> float:
         """d_r of round r = ``rounds`` + 1."""
@@ -93,8 +80,7 @@ class ExponentialGap(NamedTuple):
             rounds = int(history.state[place + 1])
             width = self.gap_epsilon(rounds)
             if history.state[place + 2] == 1.0:
-                level = self.gap_level(rounds)
-                finding = EliminationContest(0.5 * width, level, True, self.factor)
+                finding = EliminationContest(0.5 * width, self.gap_level(rounds), True, self.factor)
                 written = finding.contest(history, order, first, 0, place, batch)
                 if written != 0:
                     return written
@@ -135,12 +121,15 @@ class ExponentialGap(NamedTuple):
         total, rounds = 0.0, 0
         while size > 1 and 0.5 * self.gap_epsilon(rounds) > self.epsilon:
             total += float(size) * self.gap_pulls(rounds)
-            width, level = self.gap_epsilon(rounds), self.gap_level(rounds)
-            total += EliminationContest(0.5 * width, level, True, self.factor).most_pulls(size, False)
+            finding = EliminationContest(0.5 * self.gap_epsilon(rounds), self.gap_level(rounds), True, self.factor)
+            total += finding.most_pulls(size, False)
             rounds += 1
-        unseen = fresh and rounds == 0
         final = EliminationContest(self.epsilon, self.left_over(rounds), True, self.factor)
-        return total + final.most_pulls(size, unseen)
+        return total + final.most_pulls(size, fresh and rounds == 0)
+
+
+#: A solver: see :class:`EliminationContest`.
+FiniteSolver: TypeAlias = EliminationContest | ExponentialGap
 
 
 def median(epsilon: float, delta: float, pulls: str) -> EliminationContest:
@@ -181,16 +170,19 @@ def exponential_gap(epsilon: float, delta: float, pulls: str) -> ExponentialGap:
 ROUNDS: dict[str, Callable[[float, float, str], EliminationContest]] = {"median": median, "uniform": uniform}
 
 
-def affordable(target: Target, pulls: float) -> None:
-    """Raise ``ValueError`` if the number of pulls is too large to be counted exactly.
+def affordable(made: Made) -> Made:
+    """The algorithm; raise ``ValueError`` if its number of pulls is too large to be counted exactly.
 
     Examples
     --------
-    >>> affordable(Target(0.1, 1e-8, 0.1, None), 1e17)
+    >>> from topalpha import design
+    >>> design("p3", 0.1, 1e-8, 0.1)
     Traceback (most recent call last):
     ValueError: epsilon must be large enough that fewer than 2^53 pulls are needed, got 1e-08
     """
-    require(pulls < EXACT, "epsilon", "be large enough that fewer than 2^53 pulls are needed", target.epsilon)
+    few = made.design_pulls() < EXACT
+    require(few, "epsilon", "be large enough that fewer than 2^53 pulls are needed", made.epsilon)
+    return made
 
 
 def computable(target: Target) -> None:

@@ -7,15 +7,35 @@ pulls.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable
+from typing import Any
 
-from topalpha.rules.elimination import ALIVE, ROUND_PULLS, survivor
-from topalpha.rules.protocol import SUM, History
-from topalpha.rules.tournament import beats
+from topalpha.rules.elimination import ALIVE, FURTHER, ROUND_PULLS, Blocks, survivor
+from topalpha.rules.parameters import Parameters
+from topalpha.rules.protocol import SUM, History, Traits
+from topalpha.rules.ranking import best_by
 from topalpha.validate import whole
 
 #: The most arms in one plan of an elimination: rounds of thousands of arms are planned in few scans.
 WIDEST = 256
+
+
+class BudgetRounds(Blocks, Parameters):
+    """Elimination rounds within ``budget`` pulls, without fixed confidence; the state has ``entries`` numbers."""
+
+    budget: int
+    title, entries = "", 0
+
+    @property
+    def traits(self) -> Traits:
+        """Blocks of pulls."""
+        width = min(self.arms, WIDEST)
+        return Traits(self.title, columns=FURTHER, numbers=self.entries, width=width, blocks=True, covered=False)
+
+    def recommend(self, history: History, memory: Any) -> int:
+        """The arm of the set with the largest mean in its last round."""
+        return best_of_set(history)
 
 
 def checked_budget(budget: int | None) -> int:
@@ -51,14 +71,8 @@ def most_arms(budget: int) -> int:
     >>> [most_arms(budget) for budget in (1, 2, 3, 6, 8, 24, 1000)]
     [1, 2, 2, 3, 4, 8, 128]
     """
-    fits, fails = 1, budget + 1
-    while fails - fits > 1:  # n ceil(log2 n) increases with n
-        middle = (fits + fails) // 2
-        if middle * halvings(middle) <= budget:
-            fits = middle
-        else:
-            fails = middle
-    return fits
+    numbers = range(1, min(budget, 2**62) + 1)  # n ceil(log2 n) increases with n
+    return bisect_right(numbers, budget, key=lambda arms: arms * halvings(arms))
 
 
 def drop_bound(rounds: Iterable[tuple[int, int, int]], epsilon: float) -> float:
@@ -92,9 +106,4 @@ def best_of_set(history: History) -> int:
     alive = [arm for arm in range(history.arms) if history.stats[ALIVE][arm] == 1.0]
     if all(history.stats[ROUND_PULLS][arm] > 0.0 for arm in alive):
         return survivor(history, 0)
-    best, best_mean = -1, -math.inf
-    for arm in alive:
-        mean, pulls = history.stats[SUM][arm] / history.pulls[arm], history.pulls[arm]
-        if best < 0 or beats(mean, pulls, arm, best_mean, history.pulls[best], best):
-            best, best_mean = arm, mean
-    return best
+    return best_by(lambda arm: history.stats[SUM][arm] / history.pulls[arm], alive, history.pulls, -1)

@@ -8,7 +8,7 @@ reservoir and any sampling rule (docs/field/finite_solvers.md, 2).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms.field.pair_design import LeadingAnswer, PairStop, pair_stop
 from topalpha.families import checked
@@ -19,16 +19,10 @@ from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import write_round
 
 
-class Weight(NamedTuple):
-    """The weight of redundancies in the choice of the closest rival."""
+class LeaderAndRival(LeadingAnswer):
+    """Pull the leader and its closest rival; ``weight`` is that of redundancies in the choice of the rival."""
 
     weight: float
-
-
-class LeaderAndRival(LeadingAnswer, Weight):
-    """Pull the leader and its closest rival."""
-
-    __slots__ = ()
     traits = Traits("glr", numbers=1, width=2)
 
     def next_pulls(self, target: Any, history: History, memory: Any, rng: Any, answer: int, batch: Integers) -> int:

@@ -10,13 +10,12 @@ Fixed budget: the error is bounded by :func:`error_bound` (docs/field/budget.md,
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from topalpha.algorithms.field.fixed_budget import WIDEST, best_of_set, checked_budget, drop_bound
+from topalpha.algorithms.field.fixed_budget import BudgetRounds, checked_budget, drop_bound
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily
-from topalpha.rules.elimination import FURTHER, Blocks, keep_best, new_round, next_blocks
-from topalpha.rules.protocol import Generator, History, Integers, Traits
+from topalpha.rules.elimination import keep_best, new_round, next_blocks
+from topalpha.rules.protocol import Generator, History, Integers
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import whole
 
@@ -24,29 +23,12 @@ from topalpha.validate import whole
 _BRACKET, _FIRST, _ROUND = 0, 1, 2
 
 
-class HyperbandParameters(NamedTuple):
-    """The target, the budget and the brackets; ``largest`` is s_max."""
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
-    budget: int
-    eta: int
-    largest: int
-
-
-class Hyperband(Blocks, HyperbandParameters):
+class Hyperband(BudgetRounds):
     """Hyperband; build it with :func:`design`. Error at most :func:`error_bound` (docs/field/budget.md, D)."""
 
-    __slots__ = ()
-
-    @property
-    def traits(self) -> Traits:
-        """Blocks of pulls; no proof of fixed confidence."""
-        width = min(self.arms, WIDEST)
-        return Traits("hyperband", columns=FURTHER, numbers=3, width=width, blocks=True, covered=False)
+    eta: int
+    largest: int  # s_max
+    title, entries = "hyperband", 3
 
     def bracket_arms(self, bracket: int, stage: int) -> int:
         """floor(n_s / eta^i), the number of arms of bracket s in round i."""
@@ -75,10 +57,6 @@ class Hyperband(Blocks, HyperbandParameters):
                 history.state[_BRACKET] += 1.0
                 history.state[_FIRST] += fresh
                 history.state[_ROUND] = 0.0
-
-    def recommend(self, history: History, memory: Any) -> int:
-        """The arm of largest mean in the last round of its bracket."""
-        return best_of_set(history)
 
 
 def largest_bracket(budget: int, eta: int) -> int:

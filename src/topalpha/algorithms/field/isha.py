@@ -10,20 +10,12 @@ first round has one or two pulls per arm; ``number="bound"`` chooses the number 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
-from topalpha.algorithms.field.fixed_budget import (
-    WIDEST,
-    best_of_set,
-    checked_budget,
-    drop_bound,
-    halvings,
-    most_arms,
-)
+from topalpha.algorithms.field.fixed_budget import BudgetRounds, checked_budget, drop_bound, halvings, most_arms
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily
-from topalpha.rules.elimination import FURTHER, Blocks, keep_best, new_round, next_blocks
-from topalpha.rules.protocol import Generator, History, Integers, Traits
+from topalpha.rules.elimination import keep_best, new_round, next_blocks
+from topalpha.rules.protocol import Generator, History, Integers
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import choice, require, whole
 
@@ -31,28 +23,11 @@ from topalpha.validate import choice, require, whole
 _ROUND, _DROPPED = 0, 1
 
 
-class SequentialHalvingParameters(NamedTuple):
-    """The target, the budget and the number of rounds."""
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
-    budget: int
-    rounds: int
-
-
-class SequentialHalving(Blocks, SequentialHalvingParameters):
+class SequentialHalving(BudgetRounds):
     """Sequential halving; build it with :func:`design`. Error at most :func:`error_bound` (docs/field/budget.md, C)."""
 
-    __slots__ = ()
-
-    @property
-    def traits(self) -> Traits:
-        """Blocks of pulls; no proof of fixed confidence."""
-        width = min(self.arms, WIDEST)
-        return Traits("isha", columns=FURTHER, numbers=2, width=width, blocks=True, covered=False)
+    rounds: int
+    title, entries = "isha", 2
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Complete the round; then keep the better half, until one arm is left."""
@@ -69,10 +44,6 @@ class SequentialHalving(Blocks, SequentialHalvingParameters):
             new_round(history, 0)
             history.state[_ROUND] += 1.0
             history.state[_DROPPED] += size - keep
-
-    def recommend(self, history: History, memory: Any) -> int:
-        """The best arm of the last round."""
-        return best_of_set(history)
 
 
 def schedule(arms: int, budget: int) -> list[tuple[int, int, int]]:

@@ -13,11 +13,12 @@ decide whether the question fits: the lower mean must not be acceptable.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms.field.likelihood_toss import two_point
-from topalpha.families import Bernoulli, unit_rewards
+from topalpha.families import unit_rewards
 from topalpha.rules.generic import Counting
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import empirical_best
@@ -36,23 +37,12 @@ _FRESH, _TOSS, _FOUND = 0.0, 1.0, 2.0
 _LOG_NINE = math.log(9.0)
 
 
-class JamiesonHaasRechtParameters(NamedTuple):
-    """The target and the guesses; ``scouts`` coins estimate the lower mean, ``spent_level`` is delta."""
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: Bernoulli
-    scouts: int
-    generous: bool
-    spent_level: float
-
-
-class JamiesonHaasRecht(Counting, JamiesonHaasRechtParameters):
+class JamiesonHaasRecht(Counting, Parameters):
     """A sequential test of coins for each guess; build it with :func:`design`. Proof: docs/field/biased_coin.md, B."""
 
-    __slots__ = ()
+    scouts: int  # coins that estimate the lower mean
+    generous: bool
+    spent_level: float  # delta
     traits = Traits("jhr", numbers=10)
 
     def open_guess(self, state: Reals, level: float, guess: float) -> None:

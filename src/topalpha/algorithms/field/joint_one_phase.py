@@ -11,26 +11,14 @@ the remaining arms, it is pulled instead. (alpha, epsilon, delta)-correct for ev
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms import joint_lucb
-from topalpha.families.protocols import RewardModel
-from topalpha.rules.columns import AFTER, PLACE, JointEvidence
-from topalpha.rules.joint_stop import (
-    REGISTERED,
-    STATE,
-    certificate,
-    check_due,
-    joined,
-    leader_evidence,
-    leader_or_challenger,
-    recall,
-    register,
-    update_share,
-)
+from topalpha.rules.columns import AFTER, PLACE
+from topalpha.rules.joint_stop import REGISTERED, STATE, certificate, joined, leader_evidence, recall, seen_arms
 from topalpha.rules.protocol import WAIT, Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import has_room, leads_enough
+from topalpha.rules.sampling import may_pull
 
 # Constants of the sampling rule. The guarantee does not depend on them; docs/field/one_phase.md, 3, has the choice.
 _FIRST = 4  # arms drawn before anything is decided
@@ -41,28 +29,10 @@ _PULLS_PER_ARM = 3.0  # estimated pulls of an arm not yet drawn
 _TRIAL = STATE
 
 
-class JointOnePhaseParameters(NamedTuple):
-    """The parameters of joint-lucb, and ``log_draw``, ln c for one arm; ``arms`` is the largest number of draws."""
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardModel
-    evidence: JointEvidence
-    log_delta_u: float
-    log_draws: float
-    log_leader: float
-    log_challengers: float
-    log_both: float
-    pool: int
-    log_draw: float
-
-
-class JointOnePhase(joint_lucb.JointRules, JointOnePhaseParameters):
+class JointOnePhase(joint_lucb.JointRules):
     """The joint stop with lazy draws; build it with :func:`design`. Correct (docs/field/one_phase.md)."""
 
-    __slots__ = ()
+    log_draw: float  # ln c for one arm; at most ``arms`` are drawn
 
     @property
     def traits(self) -> Traits:
@@ -73,9 +43,7 @@ class JointOnePhase(joint_lucb.JointRules, JointOnePhaseParameters):
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Draw arms and try the best of them, until it is pulled alone or all are drawn; then as joint-lucb."""
         drawing = history.arms < self.arms
-        seen = history.arms
-        while seen > 0 and history.pulls[seen - 1] == 0:
-            seen -= 1  # rewards count in the order of all pulls, so arms without one come last
+        seen = seen_arms(history)
         if drawing and seen < _FIRST:
             batch[0] = history.arms
             return 1
@@ -85,23 +53,19 @@ class JointOnePhase(joint_lucb.JointRules, JointOnePhaseParameters):
             recall(history, memory, seen)
         if self.arms == 1:
             return 0
-        leader, challenger = self.contenders(history, memory)
+        pair = self.contenders(history, memory)
+        leader = pair[0]
         alone = drawing and self.better_alone(history, memory, leader, seen)
-        if alone or not drawing:
-            register(self, history, leader)
-            if check_due(history):
-                if self.proved(history, memory, leader, challenger, seen):
-                    return 0
-                update_share(self, history, memory, leader)
+        if (alone or not drawing) and self.stopping(history, memory, pair):
+            return 0
         if not drawing:
-            return leader_or_challenger(self, history, memory, leader, challenger, self.log_draws, batch)
+            return self.sampling(history, memory, rng, pair, batch)
         if not alone and self.rate_at_top(history, memory, leader, 0.0) > 0.0:
             history.state[_TRIAL] += _PROBE
             if history.state[_TRIAL] >= 1.0:
                 history.state[_TRIAL] -= 1.0
                 alone = True
-        free = has_room(history, leader, self.family.capacity) and not leads_enough(history, leader)
-        batch[0] = leader if alone and free else history.arms
+        batch[0] = leader if alone and may_pull(history, leader, self.family.capacity) else history.arms
         return 1
 
     def rate_at_top(self, history: History, memory: Any, leader: int, caution: float) -> float:
@@ -124,10 +88,11 @@ class JointOnePhase(joint_lucb.JointRules, JointOnePhaseParameters):
         missing = -self.log_both - own - seen * self.log_draw
         return missing < rate * _PULLS_PER_ARM * (self.arms - seen)
 
-    def proved(self, history: History, memory: Any, leader: int, challenger: int, seen: int) -> bool:
+    def proved(self, history: History, memory: Any, leader: int, challenger: int) -> bool:
         """Whether the stop condition holds for every x, with the arms seen so far."""
         if history.stats[PLACE][leader] == 0.0:
             return False
+        seen = seen_arms(history)
         if seen == self.arms:  # n is such that w2 c^n suffices above all upper bounds
             return certificate(self, history, memory, leader, challenger, self.log_draws)
         # Above all upper bounds C is c^n, and M is least at the highest x; without a highest x, M does not help.
@@ -156,4 +121,4 @@ def design(
     193
     """
     base = joint_lucb.design(*target, delta_u=delta_u, leader_weight=leader_weight, challenger_weight=challenger_weight)
-    return JointOnePhase(*base, log_draw=-math.log1p(-base.alpha * -math.expm1(base.log_delta_u)))
+    return JointOnePhase(**base._asdict(), log_draw=-math.log1p(-base.alpha * -math.expm1(base.log_delta_u)))

@@ -7,16 +7,17 @@ of the top alpha fraction with probability at least 1 - delta, and no two of the
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms.field.finite_solvers import affordable, computable
 from topalpha.algorithms.field.p2 import ARMS, WIDTH
 from topalpha.algorithms.field.p3 import COPY_DELTA, OPTIONS, TOURNAMENT_NUMBERS, Copies, copies_of_p2
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily
 from topalpha.rules.elimination import ALIVE, FURTHER, Blocks
 from topalpha.rules.median_elimination import arms_to_see
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, Generator, History, Integers, Traits
+from topalpha.rules.ranking import best_by
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import empirical_best
 from topalpha.validate import choice, require, whole
@@ -25,23 +26,12 @@ from topalpha.validate import choice, require, whole
 _CHOSEN, _START = TOURNAMENT_NUMBERS, TOURNAMENT_NUMBERS + 1
 
 
-class KQP1Parameters(NamedTuple):
-    """The target, the copies, and the number k of arms ``wanted``."""
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
-    copies: Copies
-    wanted: int
-    tight: bool
-
-
-class KQP1(Blocks, KQP1Parameters):
+class KQP1(Blocks, Parameters):
     """k runs of P3; :func:`design` builds it. All k arms are correct for rewards in [0, 1] (docs/field/p2.md, 6)."""
 
-    __slots__ = ()
+    copies: Copies
+    wanted: int  # k
+    tight: bool
     traits = Traits("kqp-1", columns=FURTHER, numbers=TOURNAMENT_NUMBERS + 2, width=WIDTH, blocks=True)
 
     def copy_arms(self, chosen: int) -> int:
@@ -68,11 +58,8 @@ class KQP1(Blocks, KQP1Parameters):
 
     def recommend(self, history: History, memory: Any) -> int:
         """The arm of the selection with the largest empirical mean; ties go to fewer pulls, then to the earlier arm."""
-        means = history.stats[SUM]
-        return min(
-            self.selection(history, memory),
-            key=lambda arm: (-means[arm] / history.pulls[arm], history.pulls[arm], arm),
-        )
+        totals, pulls = history.stats[SUM], history.pulls
+        return best_by(lambda arm: totals[arm] / pulls[arm], self.selection(history, memory), pulls, 0)
 
     def design_pulls(self) -> float:
         """The exact number of pulls of every run."""
@@ -108,5 +95,4 @@ def design(
     ARMS[choice("arms", arms, ARMS)](target.alpha / wanted, COPY_DELTA)  # raises if alpha is too small
     each = copies_of_p2(target.epsilon, target.delta / wanted, solver, copies, pulls)
     made = KQP1(*target.on(1), each, wanted, tight=arms == "tight")
-    affordable(target, made.design_pulls())
-    return made._replace(arms=each.number * sum(made.copy_arms(chosen) for chosen in range(wanted)))
+    return affordable(made)._replace(arms=each.number * sum(made.copy_arms(chosen) for chosen in range(wanted)))

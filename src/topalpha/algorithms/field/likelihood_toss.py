@@ -13,12 +13,13 @@ rewards in [0, 1] that are not Bernoulli nothing is proved.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.families import checked, describe
 from topalpha.families.protocols import RewardFamily
 from topalpha.reservoirs import TwoPoint
 from topalpha.rules.generic import Counting
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import fraction, real, require
@@ -27,25 +28,19 @@ from topalpha.validate import fraction, real, require
 _TIE = 1e-9
 
 
-class LikelihoodTossParameters(NamedTuple):
-    """The target and the reservoir; ``stop_at`` is ln L at the stop, 0 if any arm is acceptable."""
+class LikelihoodToss(Counting, Parameters):
+    """One coin at a time; build it with :func:`design`. Correct on this reservoir (docs/field/biased_coin.md, A)."""
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
     family: RewardFamily
     low: float
     high: float
     share: float
-    stop_at: float
-
-
-class LikelihoodToss(Counting, LikelihoodTossParameters):
-    """One coin at a time; build it with :func:`design`. Correct on this reservoir (docs/field/biased_coin.md, A)."""
-
-    __slots__ = ()
+    stop_at: float  # ln L at the stop, 0 if any arm is acceptable
     traits = Traits("likelihood-toss", exact_law=True)
+
+    def coin_log_ratio(self, history: History, coin: int) -> float:
+        """ln L of this coin."""
+        return self.family.log_ratio(self.high, self.low, history.stats[SUM][coin], history.pulls[coin])
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Toss the current coin while 1 <= L, else a fresh one; stop once L is large enough."""
@@ -54,7 +49,7 @@ class LikelihoodToss(Counting, LikelihoodTossParameters):
         batch[0] = history.arms
         if history.arms > 0:
             coin = history.arms - 1
-            ratio = self.family.log_ratio(self.high, self.low, history.stats[SUM][coin], history.pulls[coin])
+            ratio = self.coin_log_ratio(history, coin)
             if self.stop_at <= 0.0 or ratio >= self.stop_at:
                 return 0
             if ratio >= -_TIE:
@@ -67,14 +62,8 @@ class LikelihoodToss(Counting, LikelihoodTossParameters):
 
     def recommend(self, history: History, memory: Any) -> int:
         """The arm of the largest L; at the stop that is the current coin."""
-        best = 0
-        best_ratio = -math.inf
-        for arm in range(history.arms):
-            ratio = self.family.log_ratio(self.high, self.low, history.stats[SUM][arm], history.pulls[arm])
-            if history.pulls[arm] > 0 and ratio > best_ratio:
-                best = arm
-                best_ratio = ratio
-        return best
+        tossed = (arm for arm in range(history.arms) if history.pulls[arm] > 0)
+        return max(tossed, key=lambda arm: self.coin_log_ratio(history, arm), default=0)
 
 
 def only_high(low: float, high: float, share: float, alpha: float, epsilon: float) -> bool:

@@ -14,16 +14,16 @@ the clock is rounded up a little (docs/field/lucb.md, 1.3).
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from topalpha.families import Bernoulli, checked, describe
 from topalpha.families.protocols import RewardFamily
-from topalpha.rules.claims import rank_claim
-from topalpha.rules.generic import BestOfRanking, Rounds
-from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Reals, Traits
+from topalpha.rules.generic import BestOfRanking, RankingMemory, Rounds, TargetClaims
+from topalpha.rules.parameters import Parameters
+from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import leads_enough, unseen
-from topalpha.rules.tournament import beats
+from topalpha.rules.sampling import write_free
+from topalpha.rules.tournament import beats, better
 from topalpha.theory.arm_counts import arms_of_rank
 from topalpha.validate import choice, require, whole
 
@@ -38,49 +38,38 @@ _STEP = 0.02
 Edge: TypeAlias = tuple[int, float, int]
 
 
-class LUCBkmMemory(NamedTuple):
-    """Scratch: means with their ranking, and the upper bounds at the current rate, infinite if unknown."""
+class LUCBkmMemory(RankingMemory):
+    """Scratch: the ranking, and the upper bounds at the current rate, infinite if unknown."""
 
-    ready: Integers
-    means: Reals
-    order: Integers
-    place: Integers
     uppers: Reals
     rate_then: Reals
 
 
-class LUCBkmParameters(NamedTuple):
-    """The target and the rate; ``wanted`` is k, ``good_enough`` m, ``offset`` ln(5n/(4 delta_B)), delta_B = delta/2."""
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
-    wanted: int
-    good_enough: int
-    offset: float
-    hoeffding: bool
-
-
-class LUCBkm(BestOfRanking, Rounds, LUCBkmParameters):
+class LUCBkm(BestOfRanking, TargetClaims, Rounds, Parameters):
     """k of the best m arms; build it with :func:`design`. All k arms are correct (docs/field/lucb.md, 1)."""
 
-    __slots__ = ()
+    family: RewardFamily
+    wanted: int  # k
+    good_enough: int  # m
+    offset: float  # ln(5n/(4 delta_B)), delta_B = delta/2
+    hoeffding: bool
     traits = Traits("lucb-k-m", columns=1, numbers=1, width=3, independent=False)
+
+    @property
+    def claim_rank(self) -> int:
+        """m."""
+        return self.good_enough
 
     def scratch(self, arms: int) -> LUCBkmMemory:
         """Fresh memory."""
-        return LUCBkmMemory([0], [0.0] * arms, [0] * arms, [0] * arms, [math.inf] * arms, [0.0])
+        return LUCBkmMemory(**self.no_ranking(arms)._asdict(), uppers=[math.inf] * arms, rate_then=[0.0])
 
-    def rate(self, clock: float) -> float:
-        """ln((5/4) n t^4 / delta_B)."""
-        return self.offset + 4.0 * math.log(clock)
-
-    def round_clock(self, history: History) -> float:
-        """t: n + 1 in the first round, and one more in each later round; no arm ever has more rewards."""
+    def rate_now(self, history: History) -> float:
+        """ln((5/4) n t^4 / delta_B): t is n + 1 at first, one more in each round; no arm ever has more rewards."""
         clock = self.arms + 1.0 + history.state[_ROUNDS]
-        return clock if self.hoeffding else math.exp(_STEP * math.ceil(math.log(clock) / _STEP))
+        if not self.hoeffding:
+            clock = math.exp(_STEP * math.ceil(math.log(clock) / _STEP))
+        return self.offset + 4.0 * math.log(clock)
 
     def ceiling_at(self, mean: float, pulls: int, rate: float) -> float:
         """The upper bound at this rate."""
@@ -106,7 +95,7 @@ class LUCBkm(BestOfRanking, Rounds, LUCBkmParameters):
         """The weakest of the k best arms and the strongest of the others, -1 if there are no others."""
         if self.good_enough == self.arms:
             return -1, 0.0, -1
-        now = self.rate(self.round_clock(history))
+        now = self.rate_now(history)
         weakest = -1
         lower = math.inf
         for index in range(self.wanted):
@@ -131,14 +120,9 @@ class LUCBkm(BestOfRanking, Rounds, LUCBkmParameters):
             arm = memory.order[index]
             if middle < 0 or history.pulls[arm] < history.pulls[middle]:
                 middle = arm
-        count = 0
-        for arm in (weakest, middle, strongest):
-            if arm >= 0 and not leads_enough(history, arm):
-                batch[count] = arm
-                count += 1
-        if count == 0:
-            return WAIT
-        history.state[_ROUNDS] += 1.0
+        count = write_free(history, (weakest, middle, strongest), self.family.capacity, batch)
+        if count != WAIT:
+            history.state[_ROUNDS] += 1.0
         return count
 
     def strongest_of_rest(self, history: History, memory: Any, now: float) -> int:
@@ -153,29 +137,20 @@ class LUCBkm(BestOfRanking, Rounds, LUCBkmParameters):
             pulls = history.pulls[arm]
             if memory.uppers[arm] == math.inf:
                 memory.uppers[arm] = self.ceiling_at(memory.means[arm], pulls, now)
-            bound = memory.uppers[arm]
-            if best < 0 or beats(bound, pulls, arm, memory.uppers[best], history.pulls[best], best):
-                best = arm
+            best = better(best, arm, memory.uppers, history.pulls)
         return best
 
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
         """The arm's lower bound in this round."""
         pulls = history.pulls[arm]
-        bound = self.floor_at(history.stats[SUM][arm] / pulls, pulls, self.rate(self.round_clock(history)))
+        bound = self.floor_at(history.stats[SUM][arm] / pulls, pulls, self.rate_now(history))
         return max(bound, self.family.lowest)
 
     def upper_bound(self, history: History, memory: Any, arm: int) -> float:
         """The arm's upper bound in this round."""
         pulls = history.pulls[arm]
-        bound = self.ceiling_at(history.stats[SUM][arm] / pulls, pulls, self.rate(self.round_clock(history)))
+        bound = self.ceiling_at(history.stats[SUM][arm] / pulls, pulls, self.rate_now(history))
         return min(bound, self.family.highest)
-
-    def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
-        """The smallest epsilon proved: all but m - 1 of the other arms are at most epsilon above the arm."""
-        if history.arms < self.arms or unseen(history.pulls, history.arms):
-            return []
-        others = [self.upper_bound(history, memory, other) for other in range(history.arms) if other != arm]
-        return rank_claim(self.alpha, self.lower_bound(history, memory, arm), others, self.good_enough)
 
 
 @algorithm(

@@ -8,70 +8,66 @@ solver is Median Elimination. :data:`TWO_PHASE` lists solvers that are two-phase
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms import kl_lucb, lucb_pp
 from topalpha.algorithms.field import eb_tc, glr, track_and_stop, ttts, ugape
 from topalpha.algorithms.field.finite_solvers import (
     NUMBERS,
+    PULLS,
+    ROUNDS,
     FiniteSolver,
     affordable,
     computable,
     exponential_gap,
-    median,
-    uniform,
 )
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily
 from topalpha.rules.elimination import Blocks
+from topalpha.rules.generic import Recalled
 from topalpha.rules.median_elimination import last_arm
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Algorithm, Generator, History, Integers, Traits
 from topalpha.rules.registration import Design, Target, algorithm
-from topalpha.rules.sampling import recall_leader
 from topalpha.theory import arms_paper, arms_tight
 from topalpha.validate import choice, require
 
 #: The most blocks in one plan.
 WIDTH = 16
 
-#: The entry of ``History.state`` with the arm returned, counted from 1; 0 before the stop. A contest's entries come
-#: first.
-_CHOSEN = NUMBERS
 
+class OneWinner(Recalled, Blocks):
+    """Run the contest of ``next_contest`` and stop with the arm that is left.
 
-class P2Parameters(NamedTuple):
-    """The target and the solver."""
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
-    solver: FiniteSolver
-
-
-class P2(Blocks, P2Parameters):
-    """N arms, then a contest; build it with :func:`design`. Correct for rewards in [0, 1] (docs/field/p2.md, 4)."""
+    The last entry of the state has that arm, counted from 1; it is 0 before the stop.
+    """
 
     __slots__ = ()
+    answer_entry = -1
+
+    def plan(self: Any, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
+        """Blocks of the contest; 0 once one arm is left."""
+        chosen = len(history.state) - 1
+        if history.state[chosen] > 0.0:
+            return 0
+        written: int = self.next_contest(history, memory.order, batch)
+        if written == 0:
+            history.state[chosen] = last_arm(history, 0) + 1.0
+        return written
+
+
+class P2(OneWinner, Parameters):
+    """N arms, then a contest; build it with :func:`design`. Correct for rewards in [0, 1] (docs/field/p2.md, 4)."""
+
+    solver: FiniteSolver
 
     @property
     def traits(self) -> Traits:
         """Blocks of pulls; the solvers' proofs are for independent arms."""
         return Traits("p2", columns=self.solver.statistics, numbers=NUMBERS + 1, width=WIDTH, blocks=True)
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """Draw N arms and run the contest; stop with the arm that is left."""
-        if history.state[_CHOSEN] > 0.0:
-            return 0
-        written = self.solver.contest(history, memory.order, 0, self.arms, 0, batch)
-        if written == 0:
-            history.state[_CHOSEN] = last_arm(history, 0) + 1.0
-        return written
-
-    def recommend(self, history: History, memory: Any) -> int:
-        """The arm that is left; before the stop, the empirical best."""
-        return recall_leader(history, _CHOSEN)
+    def next_contest(self, history: History, order: Integers, batch: Integers) -> int:
+        """Draw N arms and run the contest."""
+        return self.solver.contest(history, order, 0, self.arms, 0, batch)
 
     def design_pulls(self) -> float:
         """The exact number of pulls of a run, or an upper bound if the solver is ``exponential-gap``."""
@@ -79,11 +75,7 @@ class P2(Blocks, P2Parameters):
 
 
 #: Elimination solvers, by name.
-ELIMINATIONS: dict[str, Callable[[float, float, str], FiniteSolver]] = {
-    "median": median,
-    "uniform": uniform,
-    "exponential-gap": exponential_gap,
-}
+ELIMINATIONS: dict[str, Callable[[float, float, str], FiniteSolver]] = {**ROUNDS, "exponential-gap": exponential_gap}
 
 #: Algorithms that draw enough arms with delta/2 and find the best of them with delta/2: P2 with that solver, under
 #: their own names.
@@ -99,7 +91,7 @@ ARMS: dict[str, Callable[[float, float], int]] = {"paper": arms_paper, "tight": 
     "p2",
     "Chaudhuri, Kalyanakrishnan (AAAI 2017; ICML 2019), P2",
     "docs/field/p2.md, 4",
-    options={"solver": (*ELIMINATIONS, *TWO_PHASE), "arms": tuple(ARMS), "pulls": ("printed", "tight")},
+    options={"solver": (*ELIMINATIONS, *TWO_PHASE), "arms": tuple(ARMS), "pulls": tuple(PULLS)},
     rewards="unit",
 )
 def design(target: Target, *, solver: str = "median", arms: str = "paper", pulls: str = "printed") -> Algorithm:
@@ -128,6 +120,4 @@ def design(target: Target, *, solver: str = "median", arms: str = "paper", pulls
     computable(target)
     number = count(target.alpha, target.delta)
     unit = target._replace(family=unit_rewards(target.family))
-    made = P2(*unit.on(number), ELIMINATIONS[solver](target.epsilon, target.delta / 2.0, pulls))
-    affordable(target, made.design_pulls())
-    return made
+    return affordable(P2(*unit.on(number), ELIMINATIONS[solver](target.epsilon, target.delta / 2.0, pulls)))

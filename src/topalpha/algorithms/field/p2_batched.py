@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from topalpha.algorithms import cc_lucb
 from topalpha.algorithms.field import cc_lucb_streaming
-from topalpha.algorithms.field.streaming_pool import StreamingLUCB
+from topalpha.algorithms.field.cc_lucb_streaming import StreamingLUCB
 from topalpha.confidence.levels import checked_bounds
 from topalpha.rules.registration import Target, algorithm
 from topalpha.theory import arms_tight

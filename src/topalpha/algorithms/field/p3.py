@@ -8,17 +8,16 @@ suffice; the printed u = ceil(4 ln(2/delta)) rests on (3/4)^u (docs/field/p2.md,
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from topalpha.algorithms.field.finite_solvers import NUMBERS, ROUNDS, affordable, computable
-from topalpha.algorithms.field.p2 import ARMS, WIDTH
+from topalpha.algorithms.field.finite_solvers import NUMBERS, PULLS, ROUNDS, affordable, computable
+from topalpha.algorithms.field.p2 import ARMS, WIDTH, OneWinner
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily
-from topalpha.rules.elimination import FURTHER, Blocks
-from topalpha.rules.median_elimination import EliminationContest, last_arm
-from topalpha.rules.protocol import Generator, History, Integers, Traits
+from topalpha.rules.elimination import FURTHER
+from topalpha.rules.median_elimination import EliminationContest
+from topalpha.rules.parameters import Parameters
+from topalpha.rules.protocol import History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import recall_leader
 from topalpha.validate import choice
 
 #: The error probability of each copy of P2.
@@ -28,15 +27,10 @@ COPY_DELTA = 0.25
 TOURNAMENT_NUMBERS = NUMBERS + 1
 
 #: The textual options.
-OPTIONS = {
-    "solver": tuple(ROUNDS),
-    "copies": ("printed", "corrected"),
-    "arms": tuple(ARMS),
-    "pulls": ("printed", "tight"),
-}
+OPTIONS = {"solver": tuple(ROUNDS), "copies": ("printed", "corrected"), "arms": tuple(ARMS), "pulls": tuple(PULLS)}
 
-# The entry with the number of finished copies; the next has the arm returned, counted from 1, or 0 before the stop.
-_DONE, _CHOSEN = NUMBERS, TOURNAMENT_NUMBERS
+# The entry with the number of finished copies.
+_DONE = NUMBERS
 
 
 class Copies(NamedTuple):
@@ -68,36 +62,16 @@ class Copies(NamedTuple):
         return self.number * self.trial.most_pulls(each, True) + self.final.most_pulls(self.number, False)
 
 
-class P3Parameters(NamedTuple):
-    """The target, the copies, and the number of arms of each."""
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
-    copies: Copies
-    arms_each: int
-
-
-class P3(Blocks, P3Parameters):
+class P3(OneWinner, Parameters):
     """Copies of P2, then a final; build it with :func:`design`. Correct for rewards in [0, 1] (docs/field/p2.md, 5)."""
 
-    __slots__ = ()
+    copies: Copies
+    arms_each: int
     traits = Traits("p3", columns=FURTHER, numbers=TOURNAMENT_NUMBERS + 1, width=WIDTH, blocks=True)
 
-    def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """One copy after the other, then the final; stop with the arm that is left."""
-        if history.state[_CHOSEN] > 0.0:
-            return 0
-        written = self.copies.tournament(history, memory.order, 0, self.arms_each, 0, batch)
-        if written == 0:
-            history.state[_CHOSEN] = last_arm(history, 0) + 1.0
-        return written
-
-    def recommend(self, history: History, memory: Any) -> int:
-        """The arm that is left; before the stop, the empirical best."""
-        return recall_leader(history, _CHOSEN)
+    def next_contest(self, history: History, order: Integers, batch: Integers) -> int:
+        """One copy after the other, then the final."""
+        return self.copies.tournament(history, order, 0, self.arms_each, 0, batch)
 
     def design_pulls(self) -> float:
         """The exact number of pulls of every run."""
@@ -127,11 +101,8 @@ def copies_of_p2(epsilon: float, delta: float, solver: str, copies: str, pulls: 
     (3, 0.125, 0.05, 0.1)
     """
     make = ROUNDS[choice("solver", solver, ROUNDS)]
-    return Copies(
-        number=copies_needed(delta, copies),
-        trial=make(epsilon / 2.0, COPY_DELTA / 2.0, pulls),
-        final=make(epsilon / 2.0, delta / 2.0, pulls),
-    )
+    trial, final = make(epsilon / 2.0, COPY_DELTA / 2.0, pulls), make(epsilon / 2.0, delta / 2.0, pulls)
+    return Copies(copies_needed(delta, copies), trial, final)
 
 
 @algorithm(
@@ -158,5 +129,4 @@ def design(
     computable(target)
     made = copies_of_p2(target.epsilon, target.delta, solver, copies, pulls)
     each = ARMS[choice("arms", arms, ARMS)](target.alpha, COPY_DELTA)
-    affordable(target, made.tournament_pulls(each))
-    return P3(*target.on(made.number * each), made, each)
+    return affordable(P3(*target.on(made.number * each), made, each))

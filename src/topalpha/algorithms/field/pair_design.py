@@ -7,14 +7,15 @@ With delta/2 for the draw of n arms and delta/2 for the stop, whose threshold is
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.families.protocols import RewardFamily
-from topalpha.rules.generic import Rounds
+from topalpha.rules.generic import Recalled, Rounds
 from topalpha.rules.likelihood_ratio import PairMemory, count_reward, pair_memory, recall, separated, separation
+from topalpha.rules.parameters import Named, Parameters
 from topalpha.rules.protocol import Claim, Generator, History, Integers, Traits
 from topalpha.rules.registration import Target
-from topalpha.rules.sampling import recall_leader, settled_leader, unseen
+from topalpha.rules.sampling import settled_leader, unseen
 from topalpha.theory import arms_tight
 from topalpha.theory.pool import fewest
 from topalpha.validate import require
@@ -26,27 +27,16 @@ ANSWER = 0
 _RESERVE = 25.0
 
 
-class PairStopParameters(NamedTuple):
-    """The target, the threshold of the stop, and the sampling rule.
+class PairStop(Recalled, Rounds, Parameters):
+    """A sampling rule with this stop. (alpha, epsilon, delta)-correct (docs/field/finite_solvers.md, 2).
 
-    ``rule`` is a NamedTuple with ``traits``; ``answer_now(target, history, memory)``, which returns the current answer
-    and stores it in the state; and ``next_pulls(target, history, memory, rng, answer, batch)``, where ``target`` is the
-    algorithm.
+    ``rule`` has ``traits``; ``answer_now(target, history, memory)``, which returns the current answer and stores it in
+    the state; and ``next_pulls(target, history, memory, rng, answer, batch)``, where ``target`` is the algorithm.
     """
 
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
     family: RewardFamily
     threshold: float
     rule: Any
-
-
-class PairStop(Rounds, PairStopParameters):
-    """A sampling rule with this stop. (alpha, epsilon, delta)-correct (docs/field/finite_solvers.md, 2)."""
-
-    __slots__ = ()
 
     @property
     def traits(self) -> Traits:
@@ -79,10 +69,6 @@ class PairStop(Rounds, PairStopParameters):
         """The pulls of the rule."""
         count: int = self.rule.next_pulls(self, history, memory, rng, contenders, batch)
         return count
-
-    def recommend(self, history: History, memory: Any) -> int:
-        """The answer of the last round; before the first round, the empirical best arm."""
-        return recall_leader(history, ANSWER)
 
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
         """The lowest possible mean: the evidence compares arms, and does not bound one alone."""
@@ -123,10 +109,8 @@ class PairStop(Rounds, PairStopParameters):
         return high
 
 
-class LeadingAnswer:
+class LeadingAnswer(Named):
     """The empirical best arm as the answer."""
-
-    __slots__ = ()
 
     def answer_now(self, target: Any, history: History, memory: Any) -> int:
         """The empirical best arm; ties go to the previous leader."""

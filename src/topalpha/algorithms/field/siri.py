@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from topalpha.algorithms.field.fixed_budget import checked_budget
 from topalpha.families import unit_rewards
-from topalpha.families.protocols import RewardFamily
 from topalpha.rules.elimination import Blocks
+from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.tournament import empty_tree, play, rebuild
@@ -31,23 +31,12 @@ class SiRIMemory(NamedTuple):
     tree: Integers
 
 
-class SiRIParameters(NamedTuple):
-    """The target and the bounds; ``scale`` is C, ``log_scope`` is ln(2^(2 t/b) / delta) with t = floor(log2 n)."""
-
-    alpha: float
-    epsilon: float
-    delta: float
-    arms: int
-    family: RewardFamily
-    budget: int
-    scale: float
-    log_scope: float
-
-
-class SiRI(Blocks, SiRIParameters):
+class SiRI(Blocks, Parameters):
     """Simple regret with infinitely many arms; build it with :func:`design`. Fixed budget (docs/field/budget.md, B)."""
 
-    __slots__ = ()
+    budget: int
+    scale: float  # C
+    log_scope: float  # ln(2^(2 t/b) / delta), t = floor(log2 n)
     traits = Traits("siri", columns=1, width=1, blocks=True, covered=False)
 
     def scratch(self, arms: int) -> SiRIMemory:  # type: ignore[override]
@@ -89,12 +78,8 @@ class SiRI(Blocks, SiRIParameters):
 
     def recommend(self, history: History, memory: Any) -> int:
         """The most pulled arm; ties go to the larger mean, then to the lower index."""
-        best = 0
-        for arm in range(1, history.arms):
-            more, most = history.pulls[arm], history.pulls[best]
-            if more > most or (more == most > 0 and history.stats[SUM][arm] > history.stats[SUM][best]):
-                best = arm
-        return best
+        totals, pulls = history.stats[SUM], history.pulls
+        return max(range(history.arms), key=lambda arm: (pulls[arm], totals[arm], -arm), default=0)
 
 
 def number_of_arms(budget: int, tail: float, share: float) -> int:

@@ -12,10 +12,11 @@ for every reservoir (docs/field/finite_solvers.md, 2).
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms.field.pair_design import ANSWER, PairStop, pair_stop
 from topalpha.families import checked
+from topalpha.rules.parameters import Named
 from topalpha.rules.protocol import SUM, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import real, require
@@ -24,15 +25,11 @@ from topalpha.validate import real, require
 _LEAST = 1e-100
 
 
-class Tracking(NamedTuple):
+class Tracking(Named):
     """The arm furthest behind its proportion; an answer is within ``stick`` epsilons of the largest mean."""
 
     stick: float
-
-    @property
-    def traits(self) -> Traits:
-        """Column: the sum of rewards. State: the answer."""
-        return Traits("track-and-stop", numbers=1)
+    traits = Traits("track-and-stop", numbers=1)
 
     def answer_now(self, target: Any, history: History, memory: Any) -> int:
         """The arm of smallest index within stick * epsilon of the largest mean; stored in the state."""

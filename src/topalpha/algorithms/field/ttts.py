@@ -9,7 +9,7 @@ generalised likelihood ratios, makes the run (alpha, epsilon, delta)-correct for
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms.field.pair_design import LeadingAnswer, PairStop, pair_stop
 from topalpha.families import unit_rewards
@@ -19,17 +19,11 @@ from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import fraction, whole
 
 
-class ThompsonParameters(NamedTuple):
-    """``leader_share`` is beta; ``resamples`` is the largest number of samples for a challenger."""
+class Thompson(LeadingAnswer):
+    """A best arm of a posterior sample; ``leader_share`` is beta, ``resamples`` the most samples for a challenger."""
 
     leader_share: float
     resamples: int
-
-
-class Thompson(LeadingAnswer, ThompsonParameters):
-    """A best arm of a posterior sample."""
-
-    __slots__ = ()
     traits = Traits("ttts", numbers=1)
 
     def posterior_best(self, history: History, rng: Generator) -> int:
@@ -50,10 +44,9 @@ class Thompson(LeadingAnswer, ThompsonParameters):
         batch[0] = first
         if rng.random() >= self.leader_share:
             second = first
-            tries = 0
-            while second == first and tries < self.resamples:
-                second = self.posterior_best(history, rng)
-                tries += 1
+            for _ in range(self.resamples):
+                if second == first:
+                    second = self.posterior_best(history, rng)
             if second == first:
                 second = closest_rival(target.family, history, memory, first, target.epsilon, 0.0)
             batch[0] = second

@@ -10,93 +10,56 @@ docs/field/finite_solvers.md, 1).
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from topalpha.algorithms import lucb_pp
 from topalpha.families import checked
 from topalpha.families.protocols import ENDLESS
-from topalpha.rules.generic import MixtureBounds, Rounds, TargetClaims
-from topalpha.rules.protocol import SUM, Generator, History, Integers, Pair, Reals, Traits
+from topalpha.rules.generic import Recalled
+from topalpha.rules.protocol import Generator, History, Integers, Pair, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import next_challenger, recall_leader
-from topalpha.rules.tournament import beats, empty_tree, play, rebuild, runner_up
+from topalpha.rules.sampling import next_challenger
+from topalpha.rules.tournament import beats, runner_up
 
 # The only entry of the state: the candidate J, counted from 1.
 _CANDIDATE = 0
 
 
-class UGapEMemory(NamedTuple):
-    """Scratch: bounds and their trees."""
-
-    ready: Integers
-    uppers: Reals
-    lowers: Reals
-    tops: Integers
-    safest: Integers
-
-
-class UGapE(Rounds, MixtureBounds, TargetClaims, lucb_pp.LUCBPlusPlusParameters):
+class UGapE(Recalled, lucb_pp.AsymmetricLevels):
     """UGapEc; build it with :func:`design`. (alpha, epsilon, delta)-correct (docs/field/finite_solvers.md, 1)."""
 
-    __slots__ = ()
     traits = Traits("ugape", numbers=1, independent=False)
 
-    def scratch(self, arms: int) -> UGapEMemory:
-        """Fresh memory."""
-        return UGapEMemory([0], [0.0] * arms, [0.0] * arms, empty_tree(arms), empty_tree(arms))
-
-    def prepare(self, history: History, memory: Any) -> None:
-        """Fill fresh memory from the history."""
-        for arm in range(history.arms):
-            self.set_bounds(history, memory, arm)
-        rebuild(memory.tops, memory.uppers, history.pulls, history.arms)
-        rebuild(memory.safest, memory.lowers, history.pulls, history.arms)
-
-    def set_bounds(self, history: History, memory: Any, arm: int) -> None:
-        """U_a at level delta/4 and L_a at level delta/(4n)."""
-        total = history.stats[SUM][arm]
-        pulls = history.pulls[arm]
+    def evaluate(self, memory: Any, arm: int, total: float, pulls: int) -> None:
+        """L_a at level delta/(4n), by which arms lead, and U_a at level delta/4."""
         redundancy = self.family.redundancy(total, pulls)
+        memory.values[arm] = self.family.lower(total / pulls, (self.lower_threshold + redundancy) / pulls)
         memory.uppers[arm] = self.family.upper(total / pulls, (self.upper_threshold + redundancy) / pulls)
-        memory.lowers[arm] = self.family.lower(total / pulls, (self.lower_threshold + redundancy) / pulls)
-
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum, and the memory."""
-        history.pulls[arm] += 1
-        history.stats[SUM][arm] += reward
-        if memory.ready[0] == 1:
-            self.set_bounds(history, memory, arm)
-            play(memory.tops, memory.uppers, history.pulls, arm)
-            play(memory.safest, memory.lowers, history.pulls, arm)
-
-    def candidate(self, history: History, memory: Any) -> int:
-        """J = argmin B_k, the arm of largest U or that of largest L: B_k is max U - L_k for all arms but the former."""
-        top = memory.tops[1]
-        second = runner_up(memory.tops, memory.uppers, history.pulls, top)
-        safe = runner_up(memory.safest, memory.lowers, history.pulls, top)
-        gap = memory.uppers[second] - memory.lowers[top]
-        other = memory.uppers[top] - memory.lowers[safe]
-        return top if beats(-gap, history.pulls[top], top, -other, history.pulls[safe], safe) else safe
 
     def wider(self, history: History, memory: Any, one: int, other: int) -> int:
         """The arm of wider interval; a pull in flight narrows the interval as one more reward does on average."""
-        width = memory.uppers[one] - memory.lowers[one]
-        other_width = memory.uppers[other] - memory.lowers[other]
+        width = memory.uppers[one] - memory.values[one]
+        other_width = memory.uppers[other] - memory.values[other]
         if history.in_flight > 0:
             width *= math.sqrt(history.pulls[one] / (history.pulls[one] + history.pending[one]))
             other_width *= math.sqrt(history.pulls[other] / (history.pulls[other] + history.pending[other]))
         return one if beats(width, history.pulls[one], one, other_width, history.pulls[other], other) else other
 
     def contenders(self, history: History, memory: Any) -> Pair:
-        """The candidate J, and the other arm of largest U."""
-        candidate = self.candidate(history, memory)
-        history.state[_CANDIDATE] = candidate + 1.0
-        return candidate, runner_up(memory.tops, memory.uppers, history.pulls, candidate)
+        """J = argmin B_k, and the other arm of largest U. B_k is max U - L_k for all arms but that of largest U."""
+        top = memory.challengers[1]
+        second = runner_up(memory.challengers, memory.uppers, history.pulls, top)
+        safe = runner_up(memory.leaders, memory.values, history.pulls, top)
+        gap = memory.uppers[second] - memory.values[top]
+        other = memory.uppers[top] - memory.values[safe]
+        first = beats(-gap, history.pulls[top], top, -other, history.pulls[safe], safe)
+        history.state[_CANDIDATE] = (top if first else safe) + 1.0
+        return (top, second) if first else (safe, top)
 
     def stopping(self, history: History, memory: Any, pair: Pair) -> bool:
         """B_J <= epsilon."""
         candidate, rival = pair
-        gap: float = memory.uppers[rival] - memory.lowers[candidate]
+        gap: float = memory.uppers[rival] - memory.values[candidate]
         return gap <= self.epsilon
 
     def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
@@ -107,10 +70,6 @@ class UGapE(Rounds, MixtureBounds, TargetClaims, lucb_pp.LUCBPlusPlusParameters)
             arm = next_challenger(history, memory.uppers, candidate, ENDLESS, arm)
         batch[0] = arm
         return 1
-
-    def recommend(self, history: History, memory: Any) -> int:
-        """The candidate of the last round; before the first round, the empirical best arm."""
-        return recall_leader(history, _CANDIDATE)
 
 
 @algorithm(

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from topalpha.algorithms.field.schedules_threshold import Halving, split
+from topalpha.algorithms.field.al_q_ik import Halving, split
 
 
 def test_halving_by_hand():
