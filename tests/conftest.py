@@ -16,8 +16,23 @@ settings.register_profile("long", settings.get_profile("fixed"), max_examples=40
 settings.register_profile("wide", max_examples=5000, deadline=None)
 settings.load_profile("fixed")
 
+#: Examples in docstrings whose loops take seconds to compile, or that end processes again and again.
+LONG_EXAMPLES = (
+    "testset.replays.Replays",
+    "score_audit.Audit",
+    "score_audit.audit",
+    "testset.table.ScoreTable.audit",
+    "survival.survive",
+)
+
 leftovers.hear_signals()
 leftovers.mark()
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if isinstance(item, pytest.DoctestItem) and any(name in item.name for name in LONG_EXAMPLES):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture

@@ -68,6 +68,7 @@ def test_a_test_that_hangs_fails_and_takes_what_it_started_along(suite):
     assert "left running" not in output, "it was ended with the test, and not only with the suite"
 
 
+@pytest.mark.slow
 def test_a_suite_that_leaves_a_process_fails(suite):
     code, output = suite("def test_passes(): start(start_new_session=True)")
     assert code == 1

@@ -149,7 +149,7 @@ def violations(algorithm, column, mean, paths=800, length=300):
 
 
 @pytest.mark.parametrize("mean", quick([0.1, 0.5, 0.9], [0.5]))
-@pytest.mark.parametrize("bound", quick(BOUNDS, ["tilt", "gap"]))
+@pytest.mark.parametrize("bound", quick(BOUNDS, ["gap"]))
 def test_running_upper_bounds_fail_no_more_often_than_their_level(bound, mean):
     name, options, column = BOUNDS[bound]
     algorithm = design(name, 0.1, 0.1, 0.1, **options)
@@ -161,7 +161,7 @@ def test_running_upper_bounds_fail_no_more_often_than_their_level(bound, mean):
     assert below > least * level * paths, f"{below} of {paths} at level {level}"
 
 
-@pytest.mark.parametrize("bound", ["tilt", "gap"])
+@pytest.mark.parametrize("bound", quick(["tilt", "gap"], ["gap"]))
 def test_the_coverage_test_sees_a_bound_that_is_too_narrow(bound):
     name, options, column = BOUNDS[bound]
     algorithm = design(name, 0.1, 0.1, 0.1, **options)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from tests.support.marks import quick
 from topalpha import Search, design
 from topalpha.families import Bernoulli, PassFail
 from topalpha.randomness import run_seed
@@ -74,12 +75,15 @@ WRONG_TRIALS = [cell for cell in controls() if cell.case.trial is not None]
 
 
 def short(listed):
-    """Without those whose searches take a tenth of a second each; test_coverage.py has them."""
-    return [cell for cell in listed if not isinstance(cell.case.trial, Durations)]
+    """By name; without those whose searches take a tenth of a second each, which test_coverage.py has."""
+    return [described(cell) for cell in listed if not isinstance(cell.case.trial, Durations)]
 
 
 def described(cell):
     return f"{cell.algorithm.traits.name}-{cell.control or cell.case.name}"
+
+
+CELLS = {described(cell): cell for cell in (*TRIALS, *WRONG_TRIALS)}
 
 
 def test_the_audit_has_a_cell_and_a_control_for_each_kind_of_search():
@@ -107,17 +111,17 @@ def errors(cell, runs):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("cell", short(TRIALS), ids=described)
+@pytest.mark.parametrize("cell", quick(short(TRIALS), short(TRIALS)[::3]))
 def test_searches_by_ask_and_tell_err_no_more_often_than_delta(cell):
-    found = errors(cell, 20)
-    assert found.excess(cell.case.delta) > FALSE_ALARM, found
+    found = errors(CELLS[cell], 20)
+    assert found.excess(CELLS[cell].case.delta) > FALSE_ALARM, found
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("cell", short(WRONG_TRIALS), ids=described)
+@pytest.mark.parametrize("cell", quick(short(WRONG_TRIALS), short(WRONG_TRIALS)[::2]))
 def test_what_a_proof_excludes_is_found_out(cell):
-    found = errors(cell, 40 if isinstance(cell.case.trial, Early) else 25)
-    assert found.excess(cell.case.delta) < FALSE_ALARM, found
+    found = errors(CELLS[cell], 40 if isinstance(CELLS[cell].case.trial, Early) else 25)
+    assert found.excess(CELLS[cell].case.delta) < FALSE_ALARM, found
 
 
 def test_long_trials_are_fewer_and_every_run_is_told(monkeypatch):

@@ -78,6 +78,7 @@ def test_killed_again_and_again_a_search_with_pulls_in_flight_loses_and_repeats_
     assert outcome.repeated <= WIDTHS[how] * outcome.kills
 
 
+@pytest.mark.slow
 def test_a_process_that_is_left_behind_is_noticed(monkeypatch, tmp_path):
     left = tmp_path / "left"
     stays = "import subprocess, sys; stays = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); "
@@ -98,6 +99,7 @@ def test_rewards_that_wait_in_memory_are_missed(monkeypatch):
     assert survive(1, seed=0).difference == "a reward that was told is not on disk"
 
 
+@pytest.mark.slow
 def test_a_reward_that_depends_on_the_process_is_noticed(monkeypatch):
     moody = "import topalpha.research.audit.survival as s; s.draw = lambda rng: {'mean': 0.1 + 0.8 * rng.random()}; "
     monkeypatch.setattr(survival, "_CHILD", moody + survival._CHILD)

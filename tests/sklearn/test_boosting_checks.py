@@ -16,6 +16,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow  # a loop for each type of numbers
 @parametrize_with_checks(
     [BanditAdaBoostClassifier(n_estimators=10, random_state=0)], expected_failed_checks=lambda estimator: EXPECTED
 )

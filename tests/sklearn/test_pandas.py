@@ -64,6 +64,7 @@ def test_model_search_on_a_frame_is_that_on_its_numbers():
     assert table.loc[framed.best_index_, "param_var_smoothing"] == framed.best_params_["var_smoothing"]
 
 
+@pytest.mark.slow
 def test_columns_reach_the_estimator_by_name():
     frame = FRAME.assign(kind=np.where(X[:, 0] > 5.8, "long", "short"))
     columns = make_column_transformer((StandardScaler(), ["petal length"]), (OneHotEncoder(), ["kind"]))
