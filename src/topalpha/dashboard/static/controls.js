@@ -137,8 +137,11 @@ export function watchControls() {
     }
   });
   element("confirm-no").addEventListener("click", () => question.close());
+  // The event comes a moment after the question is closed: by then it may be asked again.
   question.addEventListener("close", () => {
-    asked = null;
+    if (!question.open) {
+      asked = null;
+    }
   });
   element("confirm-yes").addEventListener("click", () => {
     const name = asked;
