@@ -16,7 +16,6 @@ import pytest
 import topalpha.figures
 import topalpha.standing
 import topalpha.testset
-from docs import layers
 from tests.support.folders import DATA, ROOT
 from topalpha.former_names import FORMER, RENAMED
 from topalpha.testset import ScoreTable
@@ -118,18 +117,3 @@ def test_nobody_here_uses_former_names():
     assert {file: names for file, names in used.items() if names} == {}
     for former in ("from topalpha.core import Claim", "from topalpha.figures.errors import errors"):
         assert FORMER.keys() & set(named(ast.parse(former))), "the check sees one"
-
-
-def test_the_map_is_that_of_today():
-    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    assert page == layers.filled(page), "run `python docs/layers.py`"
-    rooms = [room for layer in layers.layers() for room in layer]
-    folder = Path(topalpha.__file__).parent
-    there = {file.parent.name for file in folder.glob("*/__init__.py")} | {file.stem for file in folder.glob("*.py")}
-    assert sorted(rooms) == sorted(there - {"__init__", "__main__"})
-    assert len(layers.layers()) <= 16
-
-
-def test_few_modules_are_loose():
-    modules = {file.stem for file in Path(topalpha.__file__).parent.glob("*.py")}
-    assert modules - {"__init__", "__main__"} == {"former_names", "randomness", "validate"}

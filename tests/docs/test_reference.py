@@ -12,7 +12,7 @@ PUBLIC = [
     (module, name)
     for module in MODULES
     for name in importlib.import_module(f"topalpha{module}").__all__
-    if callable(getattr(importlib.import_module(f"topalpha{module}"), name))
+    if callable(getattr(importlib.import_module(f"topalpha{module}"), name, None))
 ]
 
 

@@ -13,6 +13,24 @@ from topalpha.rules.protocol import Algorithm
 from topalpha.rules.registration import Entry
 from topalpha.validate import choice, plain, require
 
+__all__ = [
+    "ALGORITHMS",
+    "DEFAULT",
+    "FIELD",
+    "PRINCIPAL",
+    "cc_lucb",
+    "check_epsilon",
+    "default_for",
+    "design",
+    "enduring",
+    "entry",
+    "field",
+    "joint_lucb",
+    "kl_lucb",
+    "lucb_pp",
+    "prior_knowledge",
+]
+
 #: The recommended algorithms and the paper's: all of them have claims at any time.
 PRINCIPAL: tuple[Entry, ...] = tuple(module.design.entry for module in (joint_lucb, cc_lucb, lucb_pp, kl_lucb))
 

@@ -1,1 +1,3 @@
 """Parts of boosting beside the algorithm: stumps as arms of a compiled world, and passes over weighted rows."""
+
+__all__ = ["lazy", "rounds", "rows", "world"]

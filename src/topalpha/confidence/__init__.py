@@ -14,7 +14,17 @@ from topalpha.families.protocols import EvidenceFamily, RewardFamily, RewardMode
 from topalpha.rules.columns import ConfidenceBounds, JointEvidence
 from topalpha.validate import choice, require
 
-__all__ = ["WORDS", "ConfidenceBounds", "JointEvidence", "bounds_for", "evidence_for"]
+__all__ = [
+    "WORDS",
+    "ConfidenceBounds",
+    "JointEvidence",
+    "bounds_for",
+    "evidence_for",
+    "gap",
+    "levels",
+    "lost",
+    "tilt",
+]
 #: What certificates call them; not the docstrings, which ``python -OO`` leaves out: the same words must come out.
 WORDS: dict[type, str] = {
     TiltBounds: "Running bounds from tilt mixtures with the grid for epsilon.",

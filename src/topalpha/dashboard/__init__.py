@@ -13,4 +13,9 @@ Examples
 from topalpha.dashboard.routes import application
 from topalpha.dashboard.serving import serve
 
-__all__ = ["application", "serve"]
+__all__ = [
+    "access",
+    "application",
+    "serve",
+    "serving",
+]

@@ -37,7 +37,10 @@ __all__ = [
     "checked",
     "checked_model",
     "describe",
+    "draws",
     "parse_family",
+    "protocols",
     "read_numbers",
     "unit_rewards",
+    "units",
 ]

@@ -37,6 +37,7 @@ KINDS = {"race": race, "intervals": intervals, "pulls": pulls, "claims": claims_
 
 __all__ = [
     "KINDS",
+    "canvas",
     "claims_curve",
     "errors",
     "intervals",
@@ -45,6 +46,8 @@ __all__ = [
     "race",
     "reservoir",
     "save",
+    "studies",
+    "style",
     "svg",
     "sweep",
 ]

@@ -17,6 +17,7 @@ __all__ = [
     "Softened",
     "expect",
     "plan",
+    "planning",
     "read_pilot",
     "references",
     "summarise",

@@ -28,4 +28,5 @@ __all__ = [
     "TwoPoint",
     "Uniform",
     "parse",
+    "text",
 ]

@@ -32,6 +32,7 @@ from topalpha.theory.upper import (
 __all__ = [
     "Bound",
     "alpha_from_beta",
+    "arm_counts",
     "arms_constant_confidence",
     "arms_joint",
     "arms_paper",
@@ -46,6 +47,7 @@ __all__ = [
     "leading_term",
     "lower_bound",
     "partition",
+    "pool",
     "printed_relaxed_lower_bound",
     "regret_bound",
     "relaxed_lower_bound",
