@@ -21,16 +21,17 @@ from topalpha.rules.parameters import Named
 from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Reals
 from topalpha.rules.ranking import best_ranked, rank_all, rerank
 from topalpha.rules.sampling import empirical_best, fill_means, query_fresh, recall_leader, unseen
+from topalpha.rules.tournament import beats
 
 
 class NoMemory(NamedTuple):
     """Scratch of an algorithm that decides from the history alone."""
 
-    unused: Integers
+    ready: Integers
 
 
 class Counting:
-    """Keep only the counts and the sums of rewards."""
+    """Keep counts and sums of rewards, and what an algorithm derives from them for an arm, once its memory is ready."""
 
     __slots__ = ()
 
@@ -39,9 +40,14 @@ class Counting:
         return NoMemory([0])
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a and the sum."""
+        """Update N_a and the sum, and then the memory."""
         history.pulls[arm] += 1
         history.stats[SUM][arm] += reward
+        if memory.ready[0] == 1:
+            self.renew(history, memory, arm)
+
+    def renew(self, history: History, memory: Any, arm: int) -> None:
+        """Bring the memory up to date after a reward of the arm; there is nothing to do."""
 
 
 class Rounds:
@@ -208,6 +214,16 @@ class BestOfRanking:
         """Move the arm to its new place after a reward."""
         memory.means[arm] = history.stats[SUM][arm] / history.pulls[arm]
         rerank(memory.order, memory.place, memory.means, history.pulls, history.arms, arm)
+
+    def weakest_of_best(self: Any, history: History, memory: Any, bounds: Reals) -> int:
+        """The arm of smallest bound among the best ones."""
+        pulls = history.pulls
+        weakest = -1
+        for index in range(self.wanted):
+            arm = memory.order[index]
+            if weakest < 0 or beats(-bounds[arm], pulls[arm], arm, -bounds[weakest], pulls[weakest], weakest):
+                weakest = arm
+        return weakest
 
     def recommend(self, history: History, memory: Any) -> int:
         """The empirical best arm."""
