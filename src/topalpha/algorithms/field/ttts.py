@@ -27,8 +27,7 @@ class BetaPosteriors:
     def top_two(self, history: History, rng: Generator, fresh: int) -> Pair:
         """The arms of the largest and the second largest of one draw per arm, -1 if there is none.
 
-        Index ``history.arms`` stands for ``fresh`` arms that were never pulled: their largest draw has the law
-        Beta(fresh, 1).
+        Index ``history.arms`` stands for ``fresh`` arms never pulled, whose largest draw has the law Beta(fresh, 1).
         """
         best, second = -1, -1
         highest, next_highest = -1.0, -1.0
