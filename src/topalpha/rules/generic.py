@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from topalpha.rules.claims import rank_claim
 from topalpha.rules.columns import UPPER
+from topalpha.rules.elimination import Blocks
 from topalpha.rules.parameters import Named
 from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Reals
 from topalpha.rules.ranking import best_ranked, rank_all, rerank
@@ -48,6 +49,19 @@ class Counting:
 
     def renew(self, history: History, memory: Any, arm: int) -> None:
         """Bring the memory up to date after a reward of the arm; there is nothing to do."""
+
+
+class CountingBlocks(Blocks, Counting):
+    """The same for blocks of rewards, which belong to no round."""
+
+    __slots__ = ()
+
+    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
+        """Update N_a and the sum, and then the memory."""
+        history.pulls[arm] += count
+        history.stats[SUM][arm] += total
+        if memory.ready[0] == 1:
+            self.renew(history, memory, arm)
 
 
 class Rounds:
@@ -83,29 +97,28 @@ class Rounds:
 
 
 class Lookup(NamedTuple):
-    """Scratch that holds tables only."""
+    """Scratch that holds tables only; nothing in it is ever renewed."""
 
+    ready: Integers
     lookup: Any
 
 
-class RunningBounds:
+class RunningBounds(Counting):
     """Running bounds of the field ``confidence``: intersections over time, the upper ones in column ``UPPER``."""
 
     __slots__ = ()
 
     def scratch(self: Any, arms: int) -> Any:
         """The tables of the bounds."""
-        return Lookup(self.confidence.tables())
+        return Lookup([0], self.confidence.tables())
 
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum and the running upper bound of the arm."""
-        self.fold_reward(history, memory, arm, reward)
-
-    def fold_reward(self: Any, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum and the running upper bound of the arm."""
+    def observe(self: Any, history: History, memory: Any, arm: int, reward: float) -> None:
+        """Update N_a, the sum and the running upper bound of the arm, and then the memory."""
         history.pulls[arm] += 1
         history.stats[SUM][arm] += reward
         self.confidence.fold(history, memory.lookup, arm, reward)
+        if memory.ready[0] == 1:
+            self.renew(history, memory, arm)
 
     def lower_bound(self: Any, history: History, memory: Any, arm: int) -> float:
         """The arm's running lower bound."""
@@ -210,8 +223,12 @@ class BestOfRanking:
         fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
         rank_all(memory.order, memory.place, memory.means, history.pulls, history.arms)
 
-    def rank_again(self, history: History, memory: Any, arm: int) -> None:
+    def renew(self, history: History, memory: Any, arm: int) -> None:
         """Move the arm to its new place after a reward."""
+        self.rank_again(history, memory, arm)
+
+    def rank_again(self, history: History, memory: Any, arm: int) -> None:
+        """Move the arm to its new place."""
         memory.means[arm] = history.stats[SUM][arm] / history.pulls[arm]
         rerank(memory.order, memory.place, memory.means, history.pulls, history.arms, arm)
 

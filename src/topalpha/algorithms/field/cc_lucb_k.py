@@ -49,12 +49,6 @@ class CCLUCBk(BestOfRanking, RunningBounds, Rounds, Parameters):
         """Fresh memory with the tables of the bounds."""
         return CCLUCBkMemory(**self.no_ranking(arms)._asdict(), lookup=self.confidence.tables())
 
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum, the running upper bound and the ranking."""
-        self.fold_reward(history, memory, arm, reward)
-        if memory.ready[0] == 1:
-            self.rank_again(history, memory, arm)
-
     def contenders(self, history: History, memory: Any) -> Pair:
         """The weakest arm of J, -1 if none is too weak; and the strongest outside, -1 if there is none."""
         if self.wanted == self.arms:
