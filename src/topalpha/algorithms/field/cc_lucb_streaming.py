@@ -62,21 +62,18 @@ class StreamingLUCB(RunningBounds, Parameters):
     def settle_pool(self, history: History, memory: Any) -> int:
         """Discard all arms that the bounds allow; return the leader, -1 if no arm has a reward."""
         state = history.state
-        if state[_KNOWN] == 1.0:
-            self.discard_arms(history)
-        leader = self.leader_of_pool(history)
-        while leader >= 0:
+        while True:
+            if state[_KNOWN] == 1.0:
+                self.discard_arms(history)
+            leader = self.leader_of_pool(history)
             target = self.useful_target(history, leader)
             # one evaluation decides whether the bound discards an arm; only then is it computed
             if target == math.inf or not self.confidence.reaches(history, memory.lookup, leader, target):
-                break
+                return leader
             state[_FLOOR] = max(target, self.confidence.lower_now(history, memory.lookup, leader))
             state[_HOLDER] = leader + 1.0
             state[_KNOWN] = 1.0
             history.stats[LOWER][leader] = state[_FLOOR]
-            self.discard_arms(history)
-            leader = self.leader_of_pool(history)
-        return leader
 
     def discard_arms(self, history: History) -> None:
         """Discard every arm except a* whose running upper bound is at most L* + slack."""

@@ -169,6 +169,9 @@ def exponential_gap(epsilon: float, delta: float, pulls: str) -> ExponentialGap:
 #: Solvers with a fixed number of pulls, by name.
 ROUNDS: dict[str, Callable[[float, float, str], EliminationContest]] = {"median": median, "uniform": uniform}
 
+#: All solvers, by name.
+ELIMINATIONS: dict[str, Callable[[float, float, str], FiniteSolver]] = {**ROUNDS, "exponential-gap": exponential_gap}
+
 
 def affordable(made: Made) -> Made:
     """The algorithm; raise ``ValueError`` if its number of pulls is too large to be counted exactly.

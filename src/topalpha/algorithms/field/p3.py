@@ -14,7 +14,7 @@ from topalpha.algorithms.field.finite_solvers import NUMBERS, PULLS, ROUNDS, aff
 from topalpha.algorithms.field.p2 import ARMS, WIDTH, OneWinner
 from topalpha.families import unit_rewards
 from topalpha.rules.elimination import FURTHER
-from topalpha.rules.median_elimination import EliminationContest
+from topalpha.rules.median_elimination import EliminationContest, rounded_up
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
@@ -88,7 +88,7 @@ def copies_needed(delta: float, copies: str) -> int:
     """
     printed = choice("copies", copies, OPTIONS["copies"]) == "printed"
     number = math.log(2.0 / delta) * (4.0 if printed else 1.0 / math.log(1.0 / COPY_DELTA))
-    return max(1, math.ceil(number * (1.0 - 1e-14)))
+    return rounded_up(number)
 
 
 def copies_of_p2(epsilon: float, delta: float, solver: str, copies: str, pulls: str) -> Copies:
