@@ -146,15 +146,16 @@ class MixtureBounds:
         bound: float = self.family.upper(total / pulls, rate)
         return bound
 
-    def mixture_lower(self: Any, total: float, pulls: int) -> float:
-        """L_a from the sum and the number of rewards."""
-        rate = (self.lower_threshold + self.family.redundancy(total, pulls)) / pulls
+    def mixture_lower(self: Any, total: float, pulls: int, threshold: float) -> float:
+        """L_a from the sum and the number of rewards, at level exp(-threshold)."""
+        rate = (threshold + self.family.redundancy(total, pulls)) / pulls
         bound: float = self.family.lower(total / pulls, rate)
         return bound
 
-    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
+    def lower_bound(self: Any, history: History, memory: Any, arm: int) -> float:
         """L_a."""
-        return self.mixture_lower(history.stats[SUM][arm], history.pulls[arm])
+        bound: float = self.mixture_lower(history.stats[SUM][arm], history.pulls[arm], self.lower_threshold)
+        return bound
 
     def upper_bound(self, history: History, memory: Any, arm: int) -> float:
         """U_a."""
@@ -225,10 +226,6 @@ class BestOfRanking:
 
     def renew(self, history: History, memory: Any, arm: int) -> None:
         """Move the arm to its new place after a reward."""
-        self.rank_again(history, memory, arm)
-
-    def rank_again(self, history: History, memory: Any, arm: int) -> None:
-        """Move the arm to its new place."""
         memory.means[arm] = history.stats[SUM][arm] / history.pulls[arm]
         rerank(memory.order, memory.place, memory.means, history.pulls, history.arms, arm)
 

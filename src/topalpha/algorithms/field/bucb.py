@@ -66,10 +66,6 @@ class BracketingUCB(Counting, MixtureBounds, Parameters):
         """ln(1/delta): upper bounds are at level delta."""
         return -math.log(self.delta)
 
-    def bracket_lower(self, total: float, pulls: int, threshold: float) -> float:
-        """L_a at level exp(-threshold)."""
-        return self.family.lower(total / pulls, (threshold + self.family.redundancy(total, pulls)) / pulls)
-
     def turn_clock(self, memory: Any, pull: int) -> None:
         """Advance the schedule to this pull."""
         clock = memory.clock
@@ -124,7 +120,7 @@ class BracketingUCB(Counting, MixtureBounds, Parameters):
             pulls, bracket = history.pulls[arm], brackets[arm]
             if pulls > 0 and history.stats[SUM][arm] / pulls >= best_lower:  # a lower bound is at most the mean
                 threshold = bracket * math.log(2.0) + 2.0 * math.log(bracket) - math.log(self.delta)
-                lower = self.bracket_lower(history.stats[SUM][arm], pulls, threshold)
+                lower = self.mixture_lower(history.stats[SUM][arm], pulls, threshold)
                 if best < 0 or beats(lower, pulls, arm, best_lower, history.pulls[best], best):
                     best, best_lower = arm, lower
         return best
@@ -133,7 +129,7 @@ class BracketingUCB(Counting, MixtureBounds, Parameters):
         """L_a at level delta_L / (r (r + 1) 2^r), r its bracket."""
         bracket = arm_brackets(self)[arm]
         threshold = bracket * math.log(2.0) + math.log(bracket * (bracket + 1.0) / self.lower_level)
-        return self.bracket_lower(history.stats[SUM][arm], history.pulls[arm], threshold)
+        return self.mixture_lower(history.stats[SUM][arm], history.pulls[arm], threshold)
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
         """The claims proved so far: for each bracket the alpha that its size proves (docs/field/budget.md, E)."""

@@ -35,14 +35,15 @@ _STEP = 0.02
 
 
 class LUCBkmMemory(RankingMemory):
-    """Scratch: the ranking, and bounds at the current rate: lower ones of the k best arms, upper ones or infinity."""
+    """Scratch: the ranking, lower and upper bounds, and the number of pulls and the rate of each upper bound."""
 
     lowers: Reals
     uppers: Reals
-    rate_then: Reals
+    counted: Integers
+    rates: Reals
 
 
-class LUCBkm(Counting, BestOfRanking, TargetClaims, Rounds, Parameters):
+class LUCBkm(BestOfRanking, Counting, TargetClaims, Rounds, Parameters):
     """k of the best m arms; build it with :func:`design`. All k arms are correct (docs/field/lucb.md, 1)."""
 
     family: RewardFamily
@@ -60,7 +61,8 @@ class LUCBkm(Counting, BestOfRanking, TargetClaims, Rounds, Parameters):
     def scratch(self, arms: int) -> LUCBkmMemory:
         """Fresh memory."""
         ranking = self.no_ranking(arms)._asdict()
-        return LUCBkmMemory(**ranking, lowers=[0.0] * arms, uppers=[math.inf] * arms, rate_then=[0.0])
+        lowers, uppers, rates = [0.0] * arms, [0.0] * arms, [0.0] * arms
+        return LUCBkmMemory(**ranking, lowers=lowers, uppers=uppers, counted=[0] * arms, rates=rates)
 
     def rate_now(self, history: History) -> float:
         """ln((5/4) n t^4 / delta_B): t is n + 1 at first, one more in each round; no arm ever has more rewards."""
@@ -80,11 +82,6 @@ class LUCBkm(Counting, BestOfRanking, TargetClaims, Rounds, Parameters):
         if self.hoeffding:
             return mean - math.sqrt(rate / (2.0 * pulls))
         return self.family.lower(mean, rate / pulls)
-
-    def renew(self, history: History, memory: Any, arm: int) -> None:
-        """Update the ranking, and forget the arm's upper bound."""
-        memory.uppers[arm] = math.inf
-        self.rank_again(history, memory, arm)
 
     def contenders(self, history: History, memory: Any) -> Pair:
         """The weakest of the k best arms and the strongest of the others, -1 if there are no others."""
@@ -116,16 +113,14 @@ class LUCBkm(Counting, BestOfRanking, TargetClaims, Rounds, Parameters):
 
     def strongest_of_rest(self, history: History, memory: Any, now: float) -> int:
         """The arm after the m best with the largest upper bound, which is then in ``memory.uppers``."""
-        if memory.rate_then[0] != now:
-            memory.rate_then[0] = now
-            for arm in range(history.arms):
-                memory.uppers[arm] = math.inf
         best = -1
         for index in range(self.good_enough, history.arms):
             arm = memory.order[index]
             pulls = history.pulls[arm]
-            if memory.uppers[arm] == math.inf:
+            if memory.counted[arm] != pulls or memory.rates[arm] != now:
                 memory.uppers[arm] = self.ceiling_at(memory.means[arm], pulls, now)
+                memory.counted[arm] = pulls
+                memory.rates[arm] = now
             best = better(best, arm, memory.uppers, history.pulls)
         return best
 
