@@ -67,16 +67,15 @@ class Halving(NamedTuple):
 
     def halve(self, history: History, order: Integers, first: int, size: int, batch: Integers) -> int:
         """The next blocks of the ``size`` arms from ``first`` on, WAIT, or 0 once ``keep`` of them are left."""
-        while True:
+        while self.halved(size, int(history.state[ROUND])) != self.keep:
             number = int(history.state[ROUND])
-            if self.halved(size, number) == self.keep:
-                return 0
             written = next_blocks(history, first, size, self.halving_pulls(number, 0), batch)
             if written != 0:
                 return written
             keep_best(history, order, first, self.halved(size, number + 1))
             new_round(history, first)
             history.state[ROUND] += 1.0
+        return 0
 
     def halving_cost(self, size: int, harder: int) -> float:
         """The pulls that reduce ``size`` arms to ``keep``, a fixed number."""

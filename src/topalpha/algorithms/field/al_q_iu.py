@@ -11,17 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from topalpha.algorithms.field.al_q_ik import (
-    ALQIK,
-    FIRST,
-    NUMBERS,
-    ROUND,
-    Accepting,
-    Halving,
-    Repetitions,
-    repetitions,
-    split,
-)
+from topalpha.algorithms.field.al_q_ik import ALQIK, FIRST, ROUND, Accepting, Halving, Repetitions, repetitions, split
 from topalpha.algorithms.field.finite_solvers import affordable, computable
 from topalpha.families import unit_rewards
 from topalpha.rules.elimination import ROUND_SUM, fold_block, next_blocks, round_mean, survivor
@@ -30,8 +20,8 @@ from topalpha.rules.protocol import Generator, History, Integers
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import whole
 
-# Further entries of the state: the phase, and the limit once it is estimated.
-_PHASE, _LIMIT = NUMBERS, NUMBERS + 1
+# Entries of the state after those of al-q-ik: the phase, and the limit once it is estimated.
+_PHASE, _LIMIT = ALQIK.traits.numbers, ALQIK.traits.numbers + 1
 
 # Phases: find the best arms, then the worst of these, measure it; then repetitions.
 _BEST, _WORST, _MEASURE, _SEARCH = 0, 1, 2, 3
@@ -76,7 +66,7 @@ class ALQIU(Accepting, Parameters):
 
     estimation: LimitEstimation  # on the first ``arms`` arms
     tries: Repetitions
-    traits = ALQIK.traits._replace(name="al-q-iu", numbers=NUMBERS + 2)
+    traits = ALQIK.traits._replace(name="al-q-iu", numbers=_LIMIT + 1)
 
     def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
         """Count a block of rewards; while the worst arm is sought, a reward X counts as 1 - X in the round."""

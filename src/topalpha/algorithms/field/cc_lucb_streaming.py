@@ -20,7 +20,7 @@ from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Traits
 from topalpha.rules.ranking import best_by
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import may_pull, write_free
+from topalpha.rules.sampling import may_pull, query_fresh, write_free
 from topalpha.rules.tournament import beats, better
 from topalpha.validate import whole
 
@@ -135,20 +135,18 @@ class StreamingLUCB(RunningBounds, Parameters):
             state[_DUE] = float(min(self.pool_size - count, self.arms - history.arms))
             if self.chained:
                 state[_KNOWN] = 0.0  # the bound of the remaining arm starts anew
-        fresh = min(len(batch), int(state[_DUE]))
+        fresh = query_fresh(history.arms, history.arms + int(state[_DUE]), batch)
         for index in range(fresh):
-            batch[index] = history.arms + index
-            state[_SLOTS + count + index] = history.arms + index + 1.0
+            state[_SLOTS + count + index] = batch[index] + 1.0
         state[_COUNT] += fresh
         state[_DUE] -= fresh
         return fresh
 
     def strongest_but(self, history: History, leader: int) -> int:
         """The arm of the pool, except the leader, of largest upper bound that may be pulled; -1 if there is none."""
-        state = history.state
         best = -1
-        for place in range(int(state[_COUNT])):
-            arm = int(state[_SLOTS + place]) - 1
+        for place in range(int(history.state[_COUNT])):
+            arm = int(history.state[_SLOTS + place]) - 1
             if arm != leader and history.pulls[arm] > 0 and may_pull(history, arm, self.family.capacity):
                 best = better(best, arm, history.stats[UPPER], history.pulls)
         return best

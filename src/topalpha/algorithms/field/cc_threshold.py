@@ -107,9 +107,9 @@ class CCThreshold(KnownThreshold, CountingBlocks, Parameters):
         last = history.arms - 1
         if history.state[ANSWER] > 0.0:
             return last
-        tried = [arm for arm in range(history.arms) if history.pulls[arm] > 0]
+        tried = (arm for arm in range(history.arms) if history.pulls[arm] > 0)
         evidence = {arm: self.log_reaches(history, memory, arm) for arm in tried}
-        best = max(tried, key=lambda arm: evidence[arm], default=last)
+        best = max(evidence, key=lambda arm: evidence[arm], default=last)
         return best if evidence.get(best, -math.inf) > -math.inf else last
 
 

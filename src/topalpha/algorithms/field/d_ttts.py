@@ -40,13 +40,11 @@ class DynamicTopTwo(BetaPosteriors, Counting, Parameters):
         best, other = self.top_two(history, rng, fresh)
         batch[0] = best
         if other >= 0 and rng.random() >= self.first:
+            again = best
             for _ in range(self.repeats):
-                again, runner = self.top_two(history, rng, fresh)
-                if again != best:
-                    batch[0] = again
-                    return 1
-                other = runner
-            batch[0] = other
+                if again == best:
+                    again, other = self.top_two(history, rng, fresh)
+            batch[0] = other if again == best else again
         return 1
 
     def recommend(self, history: History, memory: Any) -> int:

@@ -110,10 +110,8 @@ class ExponentialGap(Named):
         """Put the candidates that scored at most ``width`` below the only arm left back into the set."""
         reference = history.stats[SCORE][last_arm(history, first)]
         for arm in range(first, history.arms):
-            if history.stats[CANDIDATE][arm] == 1.0 and history.stats[SCORE][arm] >= reference - width:
-                history.stats[ALIVE][arm] = 1.0
-            else:
-                history.stats[ALIVE][arm] = 0.0
+            back = history.stats[CANDIDATE][arm] == 1.0 and history.stats[SCORE][arm] >= reference - width
+            history.stats[ALIVE][arm] = 1.0 if back else 0.0
         new_round(history, first)
 
     def most_pulls(self, size: int, fresh: bool) -> float:
