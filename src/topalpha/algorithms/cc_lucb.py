@@ -70,13 +70,11 @@ class CCLUCB(RunningBounds, Recalled, Rounds, Parameters):
         rebuild(memory.leaders, memory.means, history.pulls, history.arms)
         rebuild(memory.challengers, history.stats[UPPER], history.pulls, history.arms)
 
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum and the running upper bound of the arm."""
-        self.fold_reward(history, memory, arm, reward)
-        if memory.ready[0] == 1:
-            memory.means[arm] = history.stats[SUM][arm] / history.pulls[arm]
-            play(memory.leaders, memory.means, history.pulls, arm)
-            play(memory.challengers, history.stats[UPPER], history.pulls, arm)
+    def renew(self, history: History, memory: Any, arm: int) -> None:
+        """Update the arm's mean and its places in the trees."""
+        memory.means[arm] = history.stats[SUM][arm] / history.pulls[arm]
+        play(memory.leaders, memory.means, history.pulls, arm)
+        play(memory.challengers, history.stats[UPPER], history.pulls, arm)
 
     def meanwhile(self, history: History, batch: Integers) -> int:
         """A second pull of the most promising arm."""

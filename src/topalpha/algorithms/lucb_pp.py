@@ -18,7 +18,7 @@ from topalpha.algorithms import cc_lucb
 from topalpha.confidence.levels import checked_bounds
 from topalpha.families.protocols import ENDLESS, RewardFamily
 from topalpha.rules.columns import EXTRA, ConfidenceBounds
-from topalpha.rules.generic import MixtureBounds, Rounds, TargetClaims
+from topalpha.rules.generic import Counting, MixtureBounds, Rounds, TargetClaims
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, Generator, History, Integers, Pair, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
@@ -39,7 +39,7 @@ class LUCBPlusPlusMemory(NamedTuple):
     challengers: Integers
 
 
-class AsymmetricLevels(Rounds, MixtureBounds, TargetClaims, Parameters):
+class AsymmetricLevels(Counting, Rounds, MixtureBounds, TargetClaims, Parameters):
     """Rounds with mixture bounds; the thresholds are ln(1/level) of the upper and of the lower bounds."""
 
     family: RewardFamily
@@ -62,14 +62,11 @@ class AsymmetricLevels(Rounds, MixtureBounds, TargetClaims, Parameters):
         memory.values[arm] = total / pulls
         memory.uppers[arm] = self.mixture_upper(total, pulls)
 
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum, and the memory."""
-        history.pulls[arm] += 1
-        history.stats[SUM][arm] += reward
-        if memory.ready[0] == 1:
-            self.evaluate(memory, arm, history.stats[SUM][arm], history.pulls[arm])
-            play(memory.leaders, memory.values, history.pulls, arm)
-            play(memory.challengers, memory.uppers, history.pulls, arm)
+    def renew(self, history: History, memory: Any, arm: int) -> None:
+        """Update the arm's values and its places in the trees."""
+        self.evaluate(memory, arm, history.stats[SUM][arm], history.pulls[arm])
+        play(memory.leaders, memory.values, history.pulls, arm)
+        play(memory.challengers, memory.uppers, history.pulls, arm)
 
 
 class LUCBPlusPlus(AsymmetricLevels):

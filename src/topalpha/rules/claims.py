@@ -6,7 +6,7 @@ For algorithms with separate bounds U and L (docs/proofs.md, A, B and D.4); join
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from topalpha.rules.protocol import Claim
 from topalpha.theory.pool import rank_alpha
@@ -37,6 +37,30 @@ def rank_claim(alpha: float, lower: float, others: Sequence[float], rank: int) -
     above = sorted(others, reverse=True)[rank - 1 :]
     distance = above[0] - lower if above else 0.0
     return [Claim(alpha, max(0.0, distance))] if distance < math.inf else []
+
+
+def least_shown(shown: Callable[[float], bool], low: float, high: float, most: float, near: float) -> float:
+    """``low`` if it is shown; else the least epsilon that is, at most ``near`` too large, or infinite beyond ``most``.
+
+    Whatever exceeds an epsilon that is shown is shown too; ``high`` is the first guess.
+
+    Examples
+    --------
+    >>> [least_shown(lambda epsilon: epsilon >= 3.0, 0.0, 1.0, most, 0.25) for most in (100.0, 2.0)]
+    [3.0, inf]
+    """
+    if shown(low):
+        return low
+    while not shown(high):
+        low, high = high, 2.0 * high
+        if high > most:
+            return math.inf
+    for _ in range(60):
+        if high - low <= near:
+            break
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if shown(middle) else (middle, high)
+    return high
 
 
 def rank_level(rank: int, level: float) -> float:

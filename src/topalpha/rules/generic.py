@@ -17,20 +17,22 @@ from typing import Any, NamedTuple
 
 from topalpha.rules.claims import rank_claim
 from topalpha.rules.columns import UPPER
+from topalpha.rules.elimination import Blocks
 from topalpha.rules.parameters import Named
 from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Reals
 from topalpha.rules.ranking import best_ranked, rank_all, rerank
 from topalpha.rules.sampling import empirical_best, fill_means, query_fresh, recall_leader, unseen
+from topalpha.rules.tournament import beats
 
 
 class NoMemory(NamedTuple):
     """Scratch of an algorithm that decides from the history alone."""
 
-    unused: Integers
+    ready: Integers
 
 
 class Counting:
-    """Keep only the counts and the sums of rewards."""
+    """Keep counts and sums of rewards, and what an algorithm derives from them for an arm, once its memory is ready."""
 
     __slots__ = ()
 
@@ -39,9 +41,27 @@ class Counting:
         return NoMemory([0])
 
     def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a and the sum."""
+        """Update N_a and the sum, and then the memory."""
         history.pulls[arm] += 1
         history.stats[SUM][arm] += reward
+        if memory.ready[0] == 1:
+            self.renew(history, memory, arm)
+
+    def renew(self, history: History, memory: Any, arm: int) -> None:
+        """Bring the memory up to date after a reward of the arm; there is nothing to do."""
+
+
+class CountingBlocks(Blocks, Counting):
+    """The same for blocks of rewards, which belong to no round."""
+
+    __slots__ = ()
+
+    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
+        """Update N_a and the sum, and then the memory."""
+        history.pulls[arm] += count
+        history.stats[SUM][arm] += total
+        if memory.ready[0] == 1:
+            self.renew(history, memory, arm)
 
 
 class Rounds:
@@ -77,29 +97,28 @@ class Rounds:
 
 
 class Lookup(NamedTuple):
-    """Scratch that holds tables only."""
+    """Scratch that holds tables only; nothing in it is ever renewed."""
 
+    ready: Integers
     lookup: Any
 
 
-class RunningBounds:
+class RunningBounds(Counting):
     """Running bounds of the field ``confidence``: intersections over time, the upper ones in column ``UPPER``."""
 
     __slots__ = ()
 
     def scratch(self: Any, arms: int) -> Any:
         """The tables of the bounds."""
-        return Lookup(self.confidence.tables())
+        return Lookup([0], self.confidence.tables())
 
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum and the running upper bound of the arm."""
-        self.fold_reward(history, memory, arm, reward)
-
-    def fold_reward(self: Any, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum and the running upper bound of the arm."""
+    def observe(self: Any, history: History, memory: Any, arm: int, reward: float) -> None:
+        """Update N_a, the sum and the running upper bound of the arm, and then the memory."""
         history.pulls[arm] += 1
         history.stats[SUM][arm] += reward
         self.confidence.fold(history, memory.lookup, arm, reward)
+        if memory.ready[0] == 1:
+            self.renew(history, memory, arm)
 
     def lower_bound(self: Any, history: History, memory: Any, arm: int) -> float:
         """The arm's running lower bound."""
@@ -127,15 +146,16 @@ class MixtureBounds:
         bound: float = self.family.upper(total / pulls, rate)
         return bound
 
-    def mixture_lower(self: Any, total: float, pulls: int) -> float:
-        """L_a from the sum and the number of rewards."""
-        rate = (self.lower_threshold + self.family.redundancy(total, pulls)) / pulls
+    def mixture_lower(self: Any, total: float, pulls: int, threshold: float) -> float:
+        """L_a from the sum and the number of rewards, at level exp(-threshold)."""
+        rate = (threshold + self.family.redundancy(total, pulls)) / pulls
         bound: float = self.family.lower(total / pulls, rate)
         return bound
 
-    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
+    def lower_bound(self: Any, history: History, memory: Any, arm: int) -> float:
         """L_a."""
-        return self.mixture_lower(history.stats[SUM][arm], history.pulls[arm])
+        bound: float = self.mixture_lower(history.stats[SUM][arm], history.pulls[arm], self.lower_threshold)
+        return bound
 
     def upper_bound(self, history: History, memory: Any, arm: int) -> float:
         """U_a."""
@@ -204,10 +224,20 @@ class BestOfRanking:
         fill_means(memory.means, history.stats[SUM], history.pulls, history.arms)
         rank_all(memory.order, memory.place, memory.means, history.pulls, history.arms)
 
-    def rank_again(self, history: History, memory: Any, arm: int) -> None:
+    def renew(self, history: History, memory: Any, arm: int) -> None:
         """Move the arm to its new place after a reward."""
         memory.means[arm] = history.stats[SUM][arm] / history.pulls[arm]
         rerank(memory.order, memory.place, memory.means, history.pulls, history.arms, arm)
+
+    def weakest_of_best(self: Any, history: History, memory: Any, bounds: Reals) -> int:
+        """The arm of smallest bound among the best ones."""
+        pulls = history.pulls
+        weakest = -1
+        for index in range(self.wanted):
+            arm = memory.order[index]
+            if weakest < 0 or beats(-bounds[arm], pulls[arm], arm, -bounds[weakest], pulls[weakest], weakest):
+                weakest = arm
+        return weakest
 
     def recommend(self, history: History, memory: Any) -> int:
         """The empirical best arm."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from topalpha.rules.claims import FIRST_SHARE
+from topalpha.rules.claims import FIRST_SHARE, least_shown
 from topalpha.rules.columns import PLACE, UPPER
 from topalpha.rules.joint_stop import certificate, joined, leader_evidence, seen_arms
 from topalpha.rules.protocol import SUM, Claim, History
@@ -131,14 +131,4 @@ def _smallest_epsilon(algorithm: Joint, history: History, memory: Any, arm: int)
         return challenger < 0 or certificate(at_epsilon, history, memory, arm, challenger, at_epsilon.log_draws)
 
     unit = algorithm.epsilon
-    if proved(_RESOLUTION * unit):
-        return _RESOLUTION * unit
-    low, high = _RESOLUTION * unit, unit
-    while not proved(high):
-        low, high = high, 2.0 * high
-        if high > 1e6 * unit:
-            return math.inf
-    while high - low > _RESOLUTION * unit:
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if proved(middle) else (middle, high)
-    return high
+    return least_shown(proved, _RESOLUTION * unit, unit, 1e6 * unit, _RESOLUTION * unit)

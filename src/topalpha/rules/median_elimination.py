@@ -128,4 +128,15 @@ def arms_to_see(alpha: float, delta: float, tight: bool) -> int:
     (74, 72)
     """
     rate = -math.log1p(-alpha) if tight else alpha
-    return max(1, math.ceil(math.log(2.0 / delta) / rate * (1.0 - 1e-14)))
+    return rounded_up(math.log(2.0 / delta) / rate)
+
+
+def rounded_up(number: float) -> int:
+    """The number rounded up, at least 1; a whole number blurred by rounding is kept, as in :mod:`topalpha.theory`.
+
+    Examples
+    --------
+    >>> rounded_up(3.0000000000000004), rounded_up(3.1), rounded_up(0.0)
+    (3, 4, 1)
+    """
+    return max(1, math.ceil(number * (1.0 - 1e-14)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -176,22 +176,13 @@ class ScoreTable:
         usual = {"progress": "none", "about": "a pool whose law is this table" if endless else ""}
         return select(candidates, self.examples, self.evaluate, **usual | settings)
 
-    def audit(
-        self,
-        *,
-        alpha: float | None = None,
-        epsilon: float = 0.05,
-        delta: float = 0.05,
-        runs: int = 1000,
-        seed: int = 0,
-        endless: bool = False,
-        algorithm: str | None = None,
-        options: Mapping[str, Any] | None = None,
-        workers: int | None = None,
-    ) -> Audit:
+    def audit(self, **settings: Any) -> Audit:
         """The errors and costs of choices on this table, over many replays in random orders.
 
-        See ``topalpha.testset.audit``.
+        Parameters
+        ----------
+        **settings
+            Arguments of :func:`topalpha.testset.audit`.
 
         Examples
         --------
@@ -201,15 +192,4 @@ class ScoreTable:
         """
         from topalpha.testset.score_audit import audit
 
-        return audit(
-            self,
-            alpha=alpha,
-            epsilon=epsilon,
-            delta=delta,
-            runs=runs,
-            seed=seed,
-            endless=endless,
-            algorithm=algorithm,
-            options=options,
-            workers=workers,
-        )
+        return audit(self, **settings)

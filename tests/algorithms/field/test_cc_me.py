@@ -41,7 +41,7 @@ def test_the_levels_of_cc_me(arms, delta):
         spent += 2 * level if arms == "fresh" else level + (delta / 2 if attempt == 1 else 0.0)
         halvings = attempt if arms == "same" else 0
         for number in range(12):
-            pulls = algorithm.attempt_round_pulls(attempt, number)
+            pulls = algorithm.elimination.halving_pulls(number, algorithm.harder(attempt))
             width = algorithm.attempt_width(attempt, number)
             step = first * 0.75**number
             assert pulls == math.ceil(2 / step**2 * math.log(3 * 2 ** (number + 1 + halvings) / 0.125))

@@ -154,7 +154,7 @@ def test_careless_levels_are_found_out(name, options):
 @pytest.mark.slow
 def test_a_budget_ends_a_run_between_blocks():
     run = advanced(design("cc-me", 0.1, 0.3, 0.1), Uniform(0.0, 1.0), budget=10)
-    first = design("cc-me", 0.1, 0.3, 0.1).attempt_round_pulls(1, 0)
+    first = design("cc-me", 0.1, 0.3, 0.1).elimination.halving_pulls(0, 0)
     assert run.history.t == first
     assert run.history.arms == 1
     assert run.recommend() == 0

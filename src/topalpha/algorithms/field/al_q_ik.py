@@ -65,6 +65,18 @@ class Halving(NamedTuple):
         level = scaled(0.5 * self.level, 0.5, number + harder)
         return max(1, math.ceil(2.0 / (step * step) * math.log(3.0 * self.keep / level)))
 
+    def halve(self, history: History, order: Integers, first: int, size: int, batch: Integers) -> int:
+        """The next blocks of the ``size`` arms from ``first`` on, WAIT, or 0 once ``keep`` of them are left."""
+        while self.halved(size, int(history.state[ROUND])) != self.keep:
+            number = int(history.state[ROUND])
+            written = next_blocks(history, first, size, self.halving_pulls(number, 0), batch)
+            if written != 0:
+                return written
+            keep_best(history, order, first, self.halved(size, number + 1))
+            new_round(history, first)
+            history.state[ROUND] += 1.0
+        return 0
+
     def halving_cost(self, size: int, harder: int) -> float:
         """The pulls that reduce ``size`` arms to ``keep``, a fixed number."""
         number, pulls = 0, 0
@@ -90,23 +102,18 @@ class Repetitions(NamedTuple):
         """The next blocks of pulls, WAIT, or 0 once enough arms are accepted."""
         state = history.state
         while state[FOUND] < self.wanted:
-            first, number = int(state[FIRST]), int(state[ROUND])
-            testing = self.elimination.halved(self.drawn, number) == 1
-            count = self.test_pulls if testing else self.elimination.halving_pulls(number, 0)
-            written = next_blocks(history, first, self.drawn, count, batch)
+            first = int(state[FIRST])
+            written = self.elimination.halve(history, order, first, self.drawn, batch)
+            if written == 0:
+                written = next_blocks(history, first, self.drawn, self.test_pulls, batch)
             if written != 0:
                 return written
-            if testing:
-                arm = survivor(history, first)
-                if round_mean(history, arm) >= threshold - self.margin:
-                    history.stats[ACCEPTED][arm] = 1.0
-                    state[FOUND] += 1.0
-                state[FIRST] = float(history.arms)
-                state[ROUND] = 0.0
-            else:
-                keep_best(history, order, first, self.elimination.halved(self.drawn, number + 1))
-                new_round(history, first)
-                state[ROUND] += 1.0
+            arm = survivor(history, first)
+            if round_mean(history, arm) >= threshold - self.margin:
+                history.stats[ACCEPTED][arm] = 1.0
+                state[FOUND] += 1.0
+            state[FIRST] = float(history.arms)
+            state[ROUND] = 0.0
         return 0
 
     def repetition_cost(self) -> float:

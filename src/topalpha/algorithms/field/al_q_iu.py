@@ -11,28 +11,17 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from topalpha.algorithms.field.al_q_ik import (
-    ACCEPTED,
-    FIRST,
-    NUMBERS,
-    ROUND,
-    WIDTH,
-    Accepting,
-    Halving,
-    Repetitions,
-    repetitions,
-    split,
-)
+from topalpha.algorithms.field.al_q_ik import ALQIK, FIRST, ROUND, Accepting, Halving, Repetitions, repetitions, split
 from topalpha.algorithms.field.finite_solvers import affordable, computable
 from topalpha.families import unit_rewards
-from topalpha.rules.elimination import ROUND_SUM, fold_block, keep_best, new_round, next_blocks, round_mean, survivor
+from topalpha.rules.elimination import ROUND_SUM, fold_block, next_blocks, round_mean, survivor
 from topalpha.rules.parameters import Parameters
-from topalpha.rules.protocol import Generator, History, Integers, Traits
+from topalpha.rules.protocol import Generator, History, Integers
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import whole
 
-# Further entries of the state: the phase, and the limit once it is estimated.
-_PHASE, _LIMIT = NUMBERS, NUMBERS + 1
+# Entries of the state after those of al-q-ik: the phase, and the limit once it is estimated.
+_PHASE, _LIMIT = ALQIK.traits.numbers, ALQIK.traits.numbers + 1
 
 # Phases: find the best arms, then the worst of these, measure it; then repetitions.
 _BEST, _WORST, _MEASURE, _SEARCH = 0, 1, 2, 3
@@ -51,24 +40,19 @@ class LimitEstimation(NamedTuple):
         """The next blocks of pulls, WAIT, or 0 once the limit is known."""
         state = history.state
         while state[_PHASE] != _SEARCH:
-            phase, number = int(state[_PHASE]), int(state[ROUND])
-            rule, size = (self.best, self.drawn) if phase == _BEST else (self.worst, self.best.keep)
-            if phase != _MEASURE and rule.halved(size, number) == rule.keep:
-                state[_PHASE] += 1.0
-                state[ROUND] = 0.0
-                continue
-            count = self.measure_pulls if phase == _MEASURE else rule.halving_pulls(number, 0)
-            written = next_blocks(history, 0, self.drawn, count, batch)
+            if state[_PHASE] == _BEST:
+                written = self.best.halve(history, order, 0, self.drawn, batch)
+            elif state[_PHASE] == _WORST:
+                written = self.worst.halve(history, order, 0, self.best.keep, batch)
+            else:
+                written = next_blocks(history, 0, self.drawn, self.measure_pulls, batch)
             if written != 0:
                 return written
-            if phase == _MEASURE:
+            if state[_PHASE] == _MEASURE:
                 state[_LIMIT] = round_mean(history, survivor(history, 0)) - self.margin
-                state[_PHASE] = float(_SEARCH)
                 state[FIRST] = float(history.arms)
-            else:
-                keep_best(history, order, 0, rule.halved(size, number + 1))
-                new_round(history, 0)
-                state[ROUND] += 1.0
+            state[_PHASE] += 1.0
+            state[ROUND] = 0.0
         return 0
 
     def estimate_cost(self) -> float:
@@ -82,7 +66,7 @@ class ALQIU(Accepting, Parameters):
 
     estimation: LimitEstimation  # on the first ``arms`` arms
     tries: Repetitions
-    traits = Traits("al-q-iu", columns=ACCEPTED + 1, numbers=NUMBERS + 2, width=WIDTH, blocks=True)
+    traits = ALQIK.traits._replace(name="al-q-iu", numbers=_LIMIT + 1)
 
     def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
         """Count a block of rewards; while the worst arm is sought, a reward X counts as 1 - X in the round."""

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from topalpha.algorithms.field.fixed_budget import checked_budget
 from topalpha.families import checked
 from topalpha.families.protocols import RewardFamily
-from topalpha.rules.generic import MixtureBounds
+from topalpha.rules.generic import Counting, MixtureBounds
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
@@ -45,7 +45,7 @@ class BracketingUCBMemory(NamedTuple):
     tree: Integers
 
 
-class BracketingUCB(MixtureBounds, Parameters):
+class BracketingUCB(Counting, MixtureBounds, Parameters):
     """UCB in brackets; build it with :func:`design`. No guarantee at the end, but claims (docs/field/budget.md, E)."""
 
     family: RewardFamily
@@ -66,10 +66,6 @@ class BracketingUCB(MixtureBounds, Parameters):
         """ln(1/delta): upper bounds are at level delta."""
         return -math.log(self.delta)
 
-    def bracket_lower(self, total: float, pulls: int, threshold: float) -> float:
-        """L_a at level exp(-threshold)."""
-        return self.family.lower(total / pulls, (threshold + self.family.redundancy(total, pulls)) / pulls)
-
     def turn_clock(self, memory: Any, pull: int) -> None:
         """Advance the schedule to this pull."""
         clock = memory.clock
@@ -86,19 +82,12 @@ class BracketingUCB(MixtureBounds, Parameters):
                 memory.arm_at[slot] = clock[_DRAWN]
                 clock[_DRAWN] += 1
 
-    def file_bound(self, history: History, memory: Any, arm: int) -> None:
+    def renew(self, history: History, memory: Any, arm: int) -> None:
         """Store the arm's bound in the slot of its bracket."""
         slot = memory.slot_of[arm]
         memory.counts[slot] = history.pulls[arm]
         memory.uppers[slot] = self.mixture_upper(history.stats[SUM][arm], history.pulls[arm])
         play(memory.tree, memory.uppers, memory.counts, slot)
-
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum and the bound."""
-        history.pulls[arm] += 1
-        history.stats[SUM][arm] += reward
-        if memory.ready[0] == 1:
-            self.file_bound(history, memory, arm)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """The bracket in turn draws an arm or pulls its arm of largest upper bound; with pulls in flight it waits."""
@@ -109,7 +98,7 @@ class BracketingUCB(MixtureBounds, Parameters):
             self.turn_clock(memory, asked)
             for arm in range(history.arms):
                 if history.pulls[arm] > 0:
-                    self.file_bound(history, memory, arm)
+                    self.renew(history, memory, arm)
             memory.ready[0] = 1
         self.turn_clock(memory, asked + 1)
         turn = memory.clock[_TURN]
@@ -131,7 +120,7 @@ class BracketingUCB(MixtureBounds, Parameters):
             pulls, bracket = history.pulls[arm], brackets[arm]
             if pulls > 0 and history.stats[SUM][arm] / pulls >= best_lower:  # a lower bound is at most the mean
                 threshold = bracket * math.log(2.0) + 2.0 * math.log(bracket) - math.log(self.delta)
-                lower = self.bracket_lower(history.stats[SUM][arm], pulls, threshold)
+                lower = self.mixture_lower(history.stats[SUM][arm], pulls, threshold)
                 if best < 0 or beats(lower, pulls, arm, best_lower, history.pulls[best], best):
                     best, best_lower = arm, lower
         return best
@@ -140,7 +129,7 @@ class BracketingUCB(MixtureBounds, Parameters):
         """L_a at level delta_L / (r (r + 1) 2^r), r its bracket."""
         bracket = arm_brackets(self)[arm]
         threshold = bracket * math.log(2.0) + math.log(bracket * (bracket + 1.0) / self.lower_level)
-        return self.bracket_lower(history.stats[SUM][arm], history.pulls[arm], threshold)
+        return self.mixture_lower(history.stats[SUM][arm], history.pulls[arm], threshold)
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
         """The claims proved so far: for each bracket the alpha that its size proves (docs/field/budget.md, E)."""

@@ -23,7 +23,7 @@ from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Claim, Generator, History, Integers, Pair, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import may_pull, write_free
-from topalpha.rules.tournament import beats, better
+from topalpha.rules.tournament import better
 from topalpha.theory.arm_counts import arms_of_rank
 from topalpha.validate import fraction, whole
 
@@ -48,12 +48,6 @@ class CCLUCBk(BestOfRanking, RunningBounds, Rounds, Parameters):
     def scratch(self, arms: int) -> CCLUCBkMemory:
         """Fresh memory with the tables of the bounds."""
         return CCLUCBkMemory(**self.no_ranking(arms)._asdict(), lookup=self.confidence.tables())
-
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum, the running upper bound and the ranking."""
-        self.fold_reward(history, memory, arm, reward)
-        if memory.ready[0] == 1:
-            self.rank_again(history, memory, arm)
 
     def contenders(self, history: History, memory: Any) -> Pair:
         """The weakest arm of J, -1 if none is too weak; and the strongest outside, -1 if there is none."""
@@ -86,21 +80,13 @@ class CCLUCBk(BestOfRanking, RunningBounds, Rounds, Parameters):
     def weakest_of_selection(self, history: History, memory: Any, target: float) -> int:
         """The arm of J with the smallest lower bound, or -1 if all lower bounds of J reach the target."""
         counted = EXTRA + self.confidence.extra
-        weakest = -1
-        short = False
         for index in range(self.wanted):
             arm = memory.order[index]
-            pulls = history.pulls[arm]
-            if history.stats[counted][arm] != pulls:
+            if history.stats[counted][arm] != history.pulls[arm]:
                 history.stats[LOWER][arm] = self.confidence.lower_now(history, memory.lookup, arm)
-                history.stats[counted][arm] = pulls
-            bound = history.stats[LOWER][arm]
-            short = short or bound < target
-            if weakest < 0 or beats(
-                -bound, pulls, arm, -history.stats[LOWER][weakest], history.pulls[weakest], weakest
-            ):
-                weakest = arm
-        return weakest if short else -1
+                history.stats[counted][arm] = history.pulls[arm]
+        weakest = self.weakest_of_best(history, memory, history.stats[LOWER])
+        return weakest if history.stats[LOWER][weakest] < target else -1
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
         """The smallest epsilon proved: all but k - 1 of the other arms are at most epsilon above the arm."""

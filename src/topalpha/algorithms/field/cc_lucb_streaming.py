@@ -20,7 +20,7 @@ from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Traits
 from topalpha.rules.ranking import best_by
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import may_pull, write_free
+from topalpha.rules.sampling import may_pull, query_fresh, write_free
 from topalpha.rules.tournament import beats, better
 from topalpha.validate import whole
 
@@ -62,21 +62,18 @@ class StreamingLUCB(RunningBounds, Parameters):
     def settle_pool(self, history: History, memory: Any) -> int:
         """Discard all arms that the bounds allow; return the leader, -1 if no arm has a reward."""
         state = history.state
-        if state[_KNOWN] == 1.0:
-            self.discard_arms(history)
-        leader = self.leader_of_pool(history)
-        while leader >= 0:
+        while True:
+            if state[_KNOWN] == 1.0:
+                self.discard_arms(history)
+            leader = self.leader_of_pool(history)
             target = self.useful_target(history, leader)
             # one evaluation decides whether the bound discards an arm; only then is it computed
             if target == math.inf or not self.confidence.reaches(history, memory.lookup, leader, target):
-                break
+                return leader
             state[_FLOOR] = max(target, self.confidence.lower_now(history, memory.lookup, leader))
             state[_HOLDER] = leader + 1.0
             state[_KNOWN] = 1.0
             history.stats[LOWER][leader] = state[_FLOOR]
-            self.discard_arms(history)
-            leader = self.leader_of_pool(history)
-        return leader
 
     def discard_arms(self, history: History) -> None:
         """Discard every arm except a* whose running upper bound is at most L* + slack."""
@@ -138,20 +135,18 @@ class StreamingLUCB(RunningBounds, Parameters):
             state[_DUE] = float(min(self.pool_size - count, self.arms - history.arms))
             if self.chained:
                 state[_KNOWN] = 0.0  # the bound of the remaining arm starts anew
-        fresh = min(len(batch), int(state[_DUE]))
+        fresh = query_fresh(history.arms, history.arms + int(state[_DUE]), batch)
         for index in range(fresh):
-            batch[index] = history.arms + index
-            state[_SLOTS + count + index] = history.arms + index + 1.0
+            state[_SLOTS + count + index] = batch[index] + 1.0
         state[_COUNT] += fresh
         state[_DUE] -= fresh
         return fresh
 
     def strongest_but(self, history: History, leader: int) -> int:
         """The arm of the pool, except the leader, of largest upper bound that may be pulled; -1 if there is none."""
-        state = history.state
         best = -1
-        for place in range(int(state[_COUNT])):
-            arm = int(state[_SLOTS + place]) - 1
+        for place in range(int(history.state[_COUNT])):
+            arm = int(history.state[_SLOTS + place]) - 1
             if arm != leader and history.pulls[arm] > 0 and may_pull(history, arm, self.family.capacity):
                 best = better(best, arm, history.stats[UPPER], history.pulls)
         return best

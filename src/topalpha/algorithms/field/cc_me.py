@@ -17,6 +17,7 @@ from topalpha.algorithms.field.finite_solvers import affordable, computable
 from topalpha.families import unit_rewards
 from topalpha.rules.elimination import ALIVE, FURTHER, Blocks, keep_best, new_round, next_blocks, round_mean, survivor
 from topalpha.rules.generic import Recalled
+from topalpha.rules.median_elimination import rounded_up
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
@@ -28,9 +29,6 @@ _FIRST, _ATTEMPT, _ROUND, _BOUND, _ANSWER, _NUMBERS = 0, 1, 2, 3, 4, 5
 
 # eta, delta_u, and epsilon_f / epsilon.
 _ETA, _UPPER_LEVEL, _SHARE = 0.125, 0.25, 1.0 / 6.0
-
-# Rounding error must not turn a whole number of arms into the next one, as in topalpha.theory.
-_UNBLURRED = 1.0 - 1e-14
 
 # Attempt k takes place with probability at most 2^(1-k), and its cost grows linearly in k: the contribution of later
 # attempts is below the rounding error of a float.
@@ -47,21 +45,20 @@ class CCME(Recalled, Blocks, Parameters):
     answer_entry = _ANSWER
     traits = Traits("cc-me", columns=FURTHER, numbers=_NUMBERS, width=WIDTH, blocks=True)
 
-    def attempt_arms(self, attempt: int) -> int:
-        """n_k, the number of arms of attempt k, from 1."""
-        halvings = 0 if self.same else attempt
-        logarithm = self.log_level + halvings * math.log(2.0)
-        return max(1, math.ceil(logarithm / self.draw_rate * _UNBLURRED))
+    def harder(self, attempt: int) -> int:
+        """How often the level of the rounds of attempt k, from 1, is halved: k times if all have the same arms."""
+        return attempt if self.same else 0
 
-    def attempt_round_pulls(self, attempt: int, number: int) -> int:
-        """N_l, the pulls of each arm in round l = ``number`` + 1 of this attempt."""
-        return self.elimination.halving_pulls(number, attempt if self.same else 0)
+    def attempt_arms(self, attempt: int) -> int:
+        """n_k, the number of arms of attempt k."""
+        logarithm = self.log_level + (attempt - self.harder(attempt)) * math.log(2.0)
+        return rounded_up(logarithm / self.draw_rate)
 
     def attempt_width(self, attempt: int, number: int) -> float:
         """omega_l, the width added to the best average eliminated in round l = ``number`` + 1."""
-        halvings = number + 1 + (attempt if self.same else 0)
-        logarithm = halvings * math.log(2.0) - math.log(_UPPER_LEVEL)
-        return math.sqrt(logarithm / (2.0 * self.attempt_round_pulls(attempt, number)))
+        harder = self.harder(attempt)
+        logarithm = (number + 1 + harder) * math.log(2.0) - math.log(_UPPER_LEVEL)
+        return math.sqrt(logarithm / (2.0 * self.elimination.halving_pulls(number, harder)))
 
     def attempt_final_pulls(self, attempt: int) -> int:
         """N_f, the pulls of the last arm of this attempt."""
@@ -90,7 +87,8 @@ class CCME(Recalled, Blocks, Parameters):
             first, attempt, number = int(state[_FIRST]), int(state[_ATTEMPT]), int(state[_ROUND])
             drawn = self.attempt_arms(attempt)
             last = self.elimination.halved(drawn, number) == 1
-            count = self.attempt_final_pulls(attempt) if last else self.attempt_round_pulls(attempt, number)
+            harder = self.harder(attempt)
+            count = self.attempt_final_pulls(attempt) if last else self.elimination.halving_pulls(number, harder)
             written = next_blocks(history, first, drawn, count, batch)
             if written != 0:
                 return written
@@ -110,8 +108,8 @@ class CCME(Recalled, Blocks, Parameters):
 
     def attempt_cost(self, attempt: int) -> float:
         """The pulls of this attempt, which are fixed."""
-        harder = attempt if self.same else 0
-        return self.elimination.halving_cost(self.attempt_arms(attempt), harder) + self.attempt_final_pulls(attempt)
+        halving = self.elimination.halving_cost(self.attempt_arms(attempt), self.harder(attempt))
+        return halving + self.attempt_final_pulls(attempt)
 
     def design_pulls(self) -> float:
         """An upper bound on the expected number of pulls: every attempt times the probability that it takes place.
@@ -122,7 +120,7 @@ class CCME(Recalled, Blocks, Parameters):
         pulls, reached = 0.0, 1.0
         for attempt in range(1, _ATTEMPTS):
             pulls += reached * self.attempt_cost(attempt)
-            eta = _ETA * 0.5**attempt if self.same else _ETA
+            eta = _ETA * 0.5 ** self.harder(attempt)
             reached *= 5.0 / 3.0 * eta + 0.5 * self.delta * 0.5**attempt
         return pulls
 

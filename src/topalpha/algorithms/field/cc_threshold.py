@@ -20,8 +20,7 @@ from typing import Any
 from topalpha.confidence.gap import GapEvidence, log_above, log_below
 from topalpha.families import checked, describe
 from topalpha.families.protocols import RewardFamily
-from topalpha.rules.elimination import Blocks
-from topalpha.rules.generic import KnownThreshold, Lookup
+from topalpha.rules.generic import CountingBlocks, KnownThreshold, Lookup
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm, named_threshold
@@ -38,7 +37,7 @@ _FIRST_BLOCK, _GROWTH = 0.1, 0.25
 LONGEST_BLOCK = 4096
 
 
-class CCThreshold(KnownThreshold, Blocks, Parameters):
+class CCThreshold(KnownThreshold, CountingBlocks, Parameters):
     """One arm at a time; build it with :func:`design`. Both answers are proved (docs/field/threshold.md, 6)."""
 
     family: RewardFamily
@@ -56,12 +55,7 @@ class CCThreshold(KnownThreshold, Blocks, Parameters):
 
     def scratch(self, arms: int) -> Lookup:  # type: ignore[override]
         """The grids of the evidence."""
-        return Lookup(GapEvidence(self.family, self.epsilon, self.discard_at).tables())
-
-    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
-        """Count a block of rewards."""
-        history.pulls[arm] += count
-        history.stats[SUM][arm] += total
+        return Lookup([0], GapEvidence(self.family, self.epsilon, self.discard_at).tables())
 
     def log_reaches(self, history: History, memory: Any, arm: int) -> float:
         """ln M: evidence that the arm's mean exceeds threshold - epsilon."""
@@ -113,9 +107,9 @@ class CCThreshold(KnownThreshold, Blocks, Parameters):
         last = history.arms - 1
         if history.state[ANSWER] > 0.0:
             return last
-        tried = [arm for arm in range(history.arms) if history.pulls[arm] > 0]
+        tried = (arm for arm in range(history.arms) if history.pulls[arm] > 0)
         evidence = {arm: self.log_reaches(history, memory, arm) for arm in tried}
-        best = max(tried, key=lambda arm: evidence[arm], default=last)
+        best = max(evidence, key=lambda arm: evidence[arm], default=last)
         return best if evidence.get(best, -math.inf) > -math.inf else last
 
 

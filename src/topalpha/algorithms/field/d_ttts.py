@@ -14,16 +14,17 @@ import math
 from typing import Any
 
 from topalpha.algorithms.field.fixed_budget import checked_budget
+from topalpha.algorithms.field.ttts import BetaPosteriors
 from topalpha.families import unit_rewards
 from topalpha.rules.generic import Counting
 from topalpha.rules.parameters import Parameters
-from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Pair, Traits
+from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Traits
 from topalpha.rules.ranking import best_by
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import fraction, whole
 
 
-class DynamicTopTwo(Counting, Parameters):
+class DynamicTopTwo(BetaPosteriors, Counting, Parameters):
     """Dynamic top-two Thompson sampling; build it with :func:`design`. Guarantee: none."""
 
     budget: int
@@ -31,38 +32,19 @@ class DynamicTopTwo(Counting, Parameters):
     repeats: int
     traits = Traits("d-ttts", columns=1, width=1, covered=False)
 
-    def top_two(self, history: History, rng: Generator) -> Pair:
-        """The arms of the largest and the second largest draw; index ``history.arms`` stands for arms never pulled."""
-        best, second = -1, -1
-        highest, next_highest = -1.0, -1.0
-        fresh = min(history.t + history.in_flight + 1, self.arms) - history.arms  # each round offers one more
-        if fresh > 0:
-            best = history.arms
-            highest = rng.beta(float(fresh), 1.0)
-        for arm in range(history.arms):
-            total = history.stats[SUM][arm]
-            draw = rng.beta(1.0 + total, 1.0 + history.pulls[arm] - total)
-            if draw > highest:
-                best, second = arm, best
-                highest, next_highest = draw, highest
-            elif draw > next_highest:
-                second, next_highest = arm, draw
-        return best, second
-
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """The arm of the largest draw or, as often, another arm whose draw is the largest in a later attempt."""
         if history.t + history.in_flight >= self.budget:
             return WAIT if history.in_flight > 0 else 0
-        best, other = self.top_two(history, rng)
+        fresh = min(history.t + history.in_flight + 1, self.arms) - history.arms  # each round offers one more
+        best, other = self.top_two(history, rng, fresh)
         batch[0] = best
         if other >= 0 and rng.random() >= self.first:
+            again = best
             for _ in range(self.repeats):
-                again, runner = self.top_two(history, rng)
-                if again != best:
-                    batch[0] = again
-                    return 1
-                other = runner
-            batch[0] = other
+                if again == best:
+                    again, other = self.top_two(history, rng, fresh)
+            batch[0] = other if again == best else again
         return 1
 
     def recommend(self, history: History, memory: Any) -> int:

@@ -29,12 +29,9 @@ class TopTwo(LeadingAnswer):
 
     def next_pulls(self, target: Any, history: History, memory: Any, rng: Any, answer: int, batch: Integers) -> int:
         """The leader, or its challenger if the leader's account is ahead."""
-        if history.stats[_AHEAD][answer] <= 0.0:
-            history.stats[_AHEAD][answer] += 1.0
-            batch[0] = answer
-        else:
-            history.stats[_AHEAD][answer] -= 1.0
-            batch[0] = closest_rival(target.family, history, memory, answer, self.slack, 0.0)
+        behind = history.stats[_AHEAD][answer] <= 0.0
+        history.stats[_AHEAD][answer] += 1.0 if behind else -1.0
+        batch[0] = answer if behind else closest_rival(target.family, history, memory, answer, self.slack, 0.0)
         return 1
 
 

@@ -110,10 +110,8 @@ class ExponentialGap(Named):
         """Put the candidates that scored at most ``width`` below the only arm left back into the set."""
         reference = history.stats[SCORE][last_arm(history, first)]
         for arm in range(first, history.arms):
-            if history.stats[CANDIDATE][arm] == 1.0 and history.stats[SCORE][arm] >= reference - width:
-                history.stats[ALIVE][arm] = 1.0
-            else:
-                history.stats[ALIVE][arm] = 0.0
+            back = history.stats[CANDIDATE][arm] == 1.0 and history.stats[SCORE][arm] >= reference - width
+            history.stats[ALIVE][arm] = 1.0 if back else 0.0
         new_round(history, first)
 
     def most_pulls(self, size: int, fresh: bool) -> float:
@@ -168,6 +166,9 @@ def exponential_gap(epsilon: float, delta: float, pulls: str) -> ExponentialGap:
 
 #: Solvers with a fixed number of pulls, by name.
 ROUNDS: dict[str, Callable[[float, float, str], EliminationContest]] = {"median": median, "uniform": uniform}
+
+#: All solvers, by name.
+ELIMINATIONS: dict[str, Callable[[float, float, str], FiniteSolver]] = {**ROUNDS, "exponential-gap": exponential_gap}
 
 
 def affordable(made: Made) -> Made:

@@ -11,14 +11,17 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any
 
-from topalpha.rules.elimination import ALIVE, FURTHER, ROUND_PULLS, Blocks, survivor
+from topalpha.rules.elimination import ALIVE, FURTHER, ROUND_PULLS, Blocks, keep_best, new_round, next_blocks, survivor
 from topalpha.rules.parameters import Parameters
-from topalpha.rules.protocol import SUM, History, Traits
+from topalpha.rules.protocol import SUM, History, Integers, Traits
 from topalpha.rules.ranking import best_by
 from topalpha.validate import whole
 
 #: The most arms in one plan of an elimination: rounds of thousands of arms are planned in few scans.
 WIDEST = 256
+
+#: The first entry of the state: completed rounds.
+ROUND = 0
 
 
 class BudgetRounds(Blocks, Parameters):
@@ -32,6 +35,18 @@ class BudgetRounds(Blocks, Parameters):
         """Blocks of pulls."""
         width = min(self.arms, WIDEST)
         return Traits(self.title, columns=FURTHER, numbers=self.entries, width=width, blocks=True, covered=False)
+
+    def next_round(self: Any, history: History, order: Integers, first: int, bracket: int, batch: Integers) -> int:
+        """The next blocks of rounds 0, ..., ``bracket``; 0 after the last, whose statistics its arms keep."""
+        while True:
+            stage = int(history.state[ROUND])
+            fresh, count = self.bracket_arms(bracket, 0), self.bracket_pulls(bracket, stage)
+            written: int = next_blocks(history, first, fresh, count, batch)
+            if written != 0 or stage == bracket:
+                return written
+            keep_best(history, order, first, self.bracket_arms(bracket, stage + 1))
+            new_round(history, first)
+            history.state[ROUND] += 1.0
 
     def recommend(self, history: History, memory: Any) -> int:
         """The arm of the set with the largest mean in its last round."""

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from topalpha.algorithms.field.fixed_budget import BudgetRounds, checked_budget, drop_bound
+from topalpha.algorithms.field.fixed_budget import ROUND, BudgetRounds, checked_budget, drop_bound
 from topalpha.families import unit_rewards
-from topalpha.rules.elimination import keep_best, new_round, next_blocks
 from topalpha.rules.protocol import Generator, History, Integers
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import whole
 
-# The state: completed brackets, the first arm of the current bracket, and its completed rounds.
-_BRACKET, _FIRST, _ROUND = 0, 1, 2
+# Entries of the state beside the rounds of the current bracket: completed brackets, and the first arm of this one.
+_BRACKET, _FIRST = ROUND + 1, ROUND + 2
 
 
 class Hyperband(BudgetRounds):
@@ -40,23 +39,16 @@ class Hyperband(BudgetRounds):
         return share // ((bracket + 1) * self.bracket_arms(bracket, stage))
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """Complete the round; then keep one arm in eta, or open the next bracket, until none is left."""
-        while True:
-            bracket, stage = self.largest - int(history.state[_BRACKET]), int(history.state[_ROUND])
-            if bracket < 0:
-                return 0
-            first, fresh = int(history.state[_FIRST]), self.bracket_arms(bracket, 0)
-            written = next_blocks(history, first, fresh, self.bracket_pulls(bracket, stage), batch)
+        """Bracket after bracket."""
+        while history.state[_BRACKET] <= self.largest:
+            first, bracket = int(history.state[_FIRST]), self.largest - int(history.state[_BRACKET])
+            written = self.next_round(history, memory.order, first, bracket, batch)
             if written != 0:
                 return written
-            if stage < bracket:
-                keep_best(history, memory.order, first, self.bracket_arms(bracket, stage + 1))
-                new_round(history, first)
-                history.state[_ROUND] += 1.0
-            else:  # its last arms keep the statistics of this round
-                history.state[_BRACKET] += 1.0
-                history.state[_FIRST] += fresh
-                history.state[_ROUND] = 0.0
+            history.state[ROUND] = 0.0
+            history.state[_BRACKET] += 1.0
+            history.state[_FIRST] = float(history.arms)
+        return 0
 
 
 def largest_bracket(budget: int, eta: int) -> int:
@@ -81,12 +73,11 @@ def schedule(algorithm: Hyperband) -> list[list[tuple[int, int, int]]]:
     >>> schedule(design(0.1, 0.1, 0.1, budget=12))
     [[(3, 1, 1), (1, 1, 3)], [(2, 2, 3)]]
     """
-    brackets = []
-    for bracket in range(algorithm.largest, -1, -1):
-        sizes = [algorithm.bracket_arms(bracket, stage) for stage in range(bracket + 1)]
-        pulls = [algorithm.bracket_pulls(bracket, stage) for stage in range(bracket + 1)]
-        brackets.append(list(zip(sizes, [*sizes[1:], sizes[-1]], pulls, strict=True)))
-    return brackets
+    arms, pulls = algorithm.bracket_arms, algorithm.bracket_pulls
+    return [
+        [(arms(bracket, i), arms(bracket, min(i + 1, bracket)), pulls(bracket, i)) for i in range(bracket + 1)]
+        for bracket in range(algorithm.largest, -1, -1)
+    ]
 
 
 def error_bound(algorithm: Hyperband) -> float:

@@ -14,36 +14,28 @@ from typing import Any
 
 from topalpha.algorithms.field.fixed_budget import BudgetRounds, checked_budget, drop_bound, halvings, most_arms
 from topalpha.families import unit_rewards
-from topalpha.rules.elimination import keep_best, new_round, next_blocks
 from topalpha.rules.protocol import Generator, History, Integers
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import choice, require, whole
-
-# The state: completed rounds, and the number of eliminated arms.
-_ROUND, _DROPPED = 0, 1
 
 
 class SequentialHalving(BudgetRounds):
     """Sequential halving; build it with :func:`design`. Error at most :func:`error_bound` (docs/field/budget.md, C)."""
 
     rounds: int
-    title, entries = "isha", 2
+    title, entries = "isha", 1
+
+    def bracket_arms(self, bracket: int, stage: int) -> int:
+        """ceil(n / 2^i), the number of arms in round i."""
+        return ((self.arms - 1) >> stage) + 1
+
+    def bracket_pulls(self, bracket: int, stage: int) -> int:
+        """The pulls of each of these arms."""
+        return self.budget // (self.bracket_arms(bracket, stage) * self.rounds)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
-        """Complete the round; then keep the better half, until one arm is left."""
-        while True:
-            size = self.arms - int(history.state[_DROPPED])
-            count = self.budget // (size * self.rounds)
-            written = next_blocks(history, 0, self.arms, count, batch)
-            if written != 0:
-                return written
-            if history.state[_ROUND] + 1.0 >= self.rounds:
-                return 0
-            keep = (size + 1) // 2
-            keep_best(history, memory.order, 0, keep)
-            new_round(history, 0)
-            history.state[_ROUND] += 1.0
-            history.state[_DROPPED] += size - keep
+        """Round after round, until one arm is left: one bracket."""
+        return self.next_round(history, memory.order, 0, self.rounds - 1, batch)
 
 
 def schedule(arms: int, budget: int) -> list[tuple[int, int, int]]:
@@ -111,7 +103,6 @@ def design(target: Target, *, budget: int | None = None, arms: int = 0, number: 
     pulls = checked_budget(budget)
     most, wanted = most_arms(pulls), whole("arms", arms, 0)
     require(wanted <= most, "arms", f"be at most {most} for a budget of {pulls} pulls", wanted)
-    rule = choice("number", number, ("single", "bound"))
-    if wanted == 0:
-        wanted = bounded_arms(pulls, target.alpha, target.epsilon) if rule == "bound" else most
-    return SequentialHalving(*target.on(wanted), pulls, halvings(wanted))
+    if choice("number", number, ("single", "bound")) == "bound" and wanted == 0:
+        wanted = bounded_arms(pulls, target.alpha, target.epsilon)
+    return SequentialHalving(*target.on(wanted or most), pulls, halvings(wanted or most))

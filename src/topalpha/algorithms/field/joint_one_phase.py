@@ -37,8 +37,7 @@ class JointOnePhase(joint_lucb.JointRules):
     @property
     def traits(self) -> Traits:
         """Columns and state of joint-lucb, and one more credit. Rewards count in the order of all pulls."""
-        columns = AFTER + self.evidence.extra
-        return Traits("joint-one-phase", columns=columns, numbers=STATE + 1, width=1, global_order=True)
+        return Traits("joint-one-phase", columns=AFTER + self.evidence.extra, numbers=STATE + 1, global_order=True)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Draw arms and try the best of them, until it is pulled alone or all are drawn; then as joint-lucb."""

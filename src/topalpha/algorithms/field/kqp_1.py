@@ -40,16 +40,14 @@ class KQP1(Blocks, Parameters):
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """One P3 after the other, each on the arms after those of the last; stop with the k winners."""
-        while True:
-            chosen = int(history.state[_CHOSEN])
-            if chosen == self.wanted:
-                return 0
-            start = int(history.state[_START])
+        while history.state[_CHOSEN] < self.wanted:
+            chosen, start = int(history.state[_CHOSEN]), int(history.state[_START])
             written = self.copies.tournament(history, memory.order, start, self.copy_arms(chosen), 0, batch)
             if written != 0:
                 return written
-            history.state[_CHOSEN] = chosen + 1.0
+            history.state[_CHOSEN] += 1.0
             history.state[_START] = float(history.arms)
+        return 0
 
     def selection(self, history: History, memory: Any) -> list[int]:
         """The k arms in the order in which they were found; before the stop the arms found, or the empirical best."""

@@ -14,16 +14,16 @@ the clock is rounded up a little (docs/field/lucb.md, 1.3).
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from typing import Any
 
 from topalpha.families import Bernoulli, checked, describe
 from topalpha.families.protocols import RewardFamily
-from topalpha.rules.generic import BestOfRanking, RankingMemory, Rounds, TargetClaims
+from topalpha.rules.generic import BestOfRanking, Counting, RankingMemory, Rounds, TargetClaims
 from topalpha.rules.parameters import Parameters
-from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Reals, Traits
+from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Pair, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.rules.sampling import write_free
-from topalpha.rules.tournament import beats, better
+from topalpha.rules.tournament import better
 from topalpha.theory.arm_counts import arms_of_rank
 from topalpha.validate import choice, require, whole
 
@@ -34,18 +34,16 @@ _ROUNDS = 0
 _STEP = 0.02
 
 
-#: The weakest of the k best arms, its lower bound, and the strongest of the other arms.
-Edge: TypeAlias = tuple[int, float, int]
-
-
 class LUCBkmMemory(RankingMemory):
-    """Scratch: the ranking, and the upper bounds at the current rate, infinite if unknown."""
+    """Scratch: the ranking, lower and upper bounds, and the number of pulls and the rate of each upper bound."""
 
+    lowers: Reals
     uppers: Reals
-    rate_then: Reals
+    counted: Integers
+    rates: Reals
 
 
-class LUCBkm(BestOfRanking, TargetClaims, Rounds, Parameters):
+class LUCBkm(BestOfRanking, Counting, TargetClaims, Rounds, Parameters):
     """k of the best m arms; build it with :func:`design`. All k arms are correct (docs/field/lucb.md, 1)."""
 
     family: RewardFamily
@@ -62,7 +60,9 @@ class LUCBkm(BestOfRanking, TargetClaims, Rounds, Parameters):
 
     def scratch(self, arms: int) -> LUCBkmMemory:
         """Fresh memory."""
-        return LUCBkmMemory(**self.no_ranking(arms)._asdict(), uppers=[math.inf] * arms, rate_then=[0.0])
+        ranking = self.no_ranking(arms)._asdict()
+        lowers, uppers, rates = [0.0] * arms, [0.0] * arms, [0.0] * arms
+        return LUCBkmMemory(**ranking, lowers=lowers, uppers=uppers, counted=[0] * arms, rates=rates)
 
     def rate_now(self, history: History) -> float:
         """ln((5/4) n t^4 / delta_B): t is n + 1 at first, one more in each round; no arm ever has more rewards."""
@@ -83,38 +83,24 @@ class LUCBkm(BestOfRanking, TargetClaims, Rounds, Parameters):
             return mean - math.sqrt(rate / (2.0 * pulls))
         return self.family.lower(mean, rate / pulls)
 
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Update N_a, the sum and the ranking."""
-        history.pulls[arm] += 1
-        history.stats[SUM][arm] += reward
-        if memory.ready[0] == 1:
-            memory.uppers[arm] = math.inf
-            self.rank_again(history, memory, arm)
-
-    def contenders(self, history: History, memory: Any) -> Edge:
+    def contenders(self, history: History, memory: Any) -> Pair:
         """The weakest of the k best arms and the strongest of the others, -1 if there are no others."""
         if self.good_enough == self.arms:
-            return -1, 0.0, -1
+            return -1, -1
         now = self.rate_now(history)
-        weakest = -1
-        lower = math.inf
         for index in range(self.wanted):
             arm = memory.order[index]
-            pulls = history.pulls[arm]
-            bound = self.floor_at(memory.means[arm], pulls, now)
-            if weakest < 0 or beats(-bound, pulls, arm, -lower, history.pulls[weakest], weakest):
-                weakest = arm
-                lower = bound
-        return weakest, lower, self.strongest_of_rest(history, memory, now)
+            memory.lowers[arm] = self.floor_at(memory.means[arm], history.pulls[arm], now)
+        return self.weakest_of_best(history, memory, memory.lowers), self.strongest_of_rest(history, memory, now)
 
-    def stopping(self, history: History, memory: Any, edge: Edge) -> bool:
+    def stopping(self, history: History, memory: Any, pair: Pair) -> bool:
         """Whether the lower bounds of the k arms reach all upper bounds of the others, up to epsilon."""
-        _, lower, strongest = edge
-        return strongest < 0 or memory.uppers[strongest] - lower <= self.epsilon
+        weakest, strongest = pair
+        return strongest < 0 or memory.uppers[strongest] - memory.lowers[weakest] <= self.epsilon
 
-    def sampling(self, history: History, memory: Any, rng: Generator, edge: Edge, batch: Integers) -> int:
+    def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
         """The weakest of the k best arms, the least pulled of the next m - k and the strongest of the others."""
-        weakest, _, strongest = edge
+        weakest, strongest = pair
         middle = -1
         for index in range(self.wanted, self.good_enough):
             arm = memory.order[index]
@@ -127,16 +113,14 @@ class LUCBkm(BestOfRanking, TargetClaims, Rounds, Parameters):
 
     def strongest_of_rest(self, history: History, memory: Any, now: float) -> int:
         """The arm after the m best with the largest upper bound, which is then in ``memory.uppers``."""
-        if memory.rate_then[0] != now:
-            memory.rate_then[0] = now
-            for arm in range(history.arms):
-                memory.uppers[arm] = math.inf
         best = -1
         for index in range(self.good_enough, history.arms):
             arm = memory.order[index]
             pulls = history.pulls[arm]
-            if memory.uppers[arm] == math.inf:
+            if memory.counted[arm] != pulls or memory.rates[arm] != now:
                 memory.uppers[arm] = self.ceiling_at(memory.means[arm], pulls, now)
+                memory.counted[arm] = pulls
+                memory.rates[arm] = now
             best = better(best, arm, memory.uppers, history.pulls)
         return best
 

@@ -12,15 +12,7 @@ from typing import Any
 
 from topalpha.algorithms import kl_lucb, lucb_pp
 from topalpha.algorithms.field import eb_tc, glr, track_and_stop, ttts, ugape
-from topalpha.algorithms.field.finite_solvers import (
-    NUMBERS,
-    PULLS,
-    ROUNDS,
-    FiniteSolver,
-    affordable,
-    computable,
-    exponential_gap,
-)
+from topalpha.algorithms.field.finite_solvers import ELIMINATIONS, NUMBERS, PULLS, FiniteSolver, affordable, computable
 from topalpha.families import unit_rewards
 from topalpha.rules.elimination import Blocks
 from topalpha.rules.generic import Recalled
@@ -73,9 +65,6 @@ class P2(OneWinner, Parameters):
         """The exact number of pulls of a run, or an upper bound if the solver is ``exponential-gap``."""
         return self.solver.most_pulls(self.arms, True)
 
-
-#: Elimination solvers, by name.
-ELIMINATIONS: dict[str, Callable[[float, float, str], FiniteSolver]] = {**ROUNDS, "exponential-gap": exponential_gap}
 
 #: Algorithms that draw enough arms with delta/2 and find the best of them with delta/2: P2 with that solver, under
 #: their own names.

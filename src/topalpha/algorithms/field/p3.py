@@ -14,7 +14,7 @@ from topalpha.algorithms.field.finite_solvers import NUMBERS, PULLS, ROUNDS, aff
 from topalpha.algorithms.field.p2 import ARMS, WIDTH, OneWinner
 from topalpha.families import unit_rewards
 from topalpha.rules.elimination import FURTHER
-from topalpha.rules.median_elimination import EliminationContest
+from topalpha.rules.median_elimination import EliminationContest, rounded_up
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
@@ -23,14 +23,11 @@ from topalpha.validate import choice
 #: The error probability of each copy of P2.
 COPY_DELTA = 0.25
 
-#: The number of entries of ``History.state`` that the copies and their final use, from their place on.
+#: The entries of the state that the copies and their final use, from their place on; the last counts finished copies.
 TOURNAMENT_NUMBERS = NUMBERS + 1
 
 #: The textual options.
 OPTIONS = {"solver": tuple(ROUNDS), "copies": ("printed", "corrected"), "arms": tuple(ARMS), "pulls": tuple(PULLS)}
-
-# The entry with the number of finished copies.
-_DONE = NUMBERS
 
 
 class Copies(NamedTuple):
@@ -45,17 +42,16 @@ class Copies(NamedTuple):
 
         A copy leaves its winner in the set, and the next copy begins after it.
         """
-        while True:
-            done = int(history.state[place + _DONE])
-            if done == self.number:
-                written = self.final.contest(history, order, start, 0, place, batch)
-                if written == 0:
-                    history.state[place + _DONE] = 0.0
-                return written
-            written = self.trial.contest(history, order, start + done * each, each, place, batch)
+        state, counter = history.state, place + NUMBERS
+        while state[counter] < self.number:
+            written = self.trial.contest(history, order, start + int(state[counter]) * each, each, place, batch)
             if written != 0:
                 return written
-            history.state[place + _DONE] = done + 1.0
+            state[counter] += 1.0
+        written = self.final.contest(history, order, start, 0, place, batch)
+        if written == 0:
+            state[counter] = 0.0
+        return written
 
     def tournament_pulls(self, each: int) -> float:
         """The pulls of all copies and the final; on the host only."""
@@ -88,7 +84,7 @@ def copies_needed(delta: float, copies: str) -> int:
     """
     printed = choice("copies", copies, OPTIONS["copies"]) == "printed"
     number = math.log(2.0 / delta) * (4.0 if printed else 1.0 / math.log(1.0 / COPY_DELTA))
-    return max(1, math.ceil(number * (1.0 - 1e-14)))
+    return rounded_up(number)
 
 
 def copies_of_p2(epsilon: float, delta: float, solver: str, copies: str, pulls: str) -> Copies:

@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from topalpha.families.protocols import RewardFamily
+from topalpha.rules.claims import least_shown
 from topalpha.rules.generic import Recalled, Rounds
 from topalpha.rules.likelihood_ratio import PairMemory, count_reward, pair_memory, recall, separated, separation
 from topalpha.rules.parameters import Named, Parameters
@@ -86,7 +87,7 @@ class PairStop(Recalled, Rounds, Parameters):
         recall(self.family, history, fresh)
         epsilon = 0.0
         for rival in range(history.arms):
-            if rival != arm:
+            if rival != arm and epsilon < math.inf:
                 epsilon = self.enough(history, fresh, arm, rival, epsilon)
         return [Claim(self.alpha, epsilon)] if epsilon < math.inf else []
 
@@ -96,17 +97,7 @@ class PairStop(Recalled, Rounds, Parameters):
         def shown(epsilon: float) -> bool:
             return separation(self.family, history, memory, arm, rival, epsilon) >= self.threshold
 
-        if least == math.inf or shown(least):
-            return least
-        low, high = least, max(least, self.epsilon)
-        while not shown(high):
-            low, high = high, 2.0 * high
-            if high > 1e300:
-                return math.inf
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if shown(middle) else (middle, high)
-        return high
+        return least_shown(shown, least, max(least, self.epsilon), 1e300, 0.0)
 
 
 class LeadingAnswer(Named):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from topalpha.algorithms.field.fixed_budget import checked_budget
 from topalpha.families import unit_rewards
-from topalpha.rules.elimination import Blocks
+from topalpha.rules.generic import CountingBlocks
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Generator, History, Integers, Reals, Traits
 from topalpha.rules.registration import Target, algorithm
@@ -31,7 +31,7 @@ class SiRIMemory(NamedTuple):
     tree: Integers
 
 
-class SiRI(Blocks, Parameters):
+class SiRI(CountingBlocks, Parameters):
     """Simple regret with infinitely many arms; build it with :func:`design`. Fixed budget (docs/field/budget.md, B)."""
 
     budget: int
@@ -48,13 +48,10 @@ class SiRI(Blocks, Parameters):
         rate = self.scale * max(self.log_scope - math.log(pulls), 0.0) / pulls
         return total / pulls + 2.0 * math.sqrt(rate) + 2.0 * rate
 
-    def observe_block(self, history: History, memory: Any, arm: int, count: int, total: float) -> None:
-        """Update N_a, the sum and the bound."""
-        history.pulls[arm] += count
-        history.stats[SUM][arm] += total
-        if memory.ready[0] == 1:
-            memory.bounds[arm] = self.simple_regret_index(history.stats[SUM][arm], history.pulls[arm])
-            play(memory.tree, memory.bounds, history.pulls, arm)
+    def renew(self, history: History, memory: Any, arm: int) -> None:
+        """Update the arm's bound."""
+        memory.bounds[arm] = self.simple_regret_index(history.stats[SUM][arm], history.pulls[arm])
+        play(memory.tree, memory.bounds, history.pulls, arm)
 
     def plan(self, history: History, memory: Any, rng: Generator, batch: Integers) -> int:
         """Pull every arm once; then double the pulls of the arm of largest bound until the budget is spent."""

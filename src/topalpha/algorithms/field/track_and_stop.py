@@ -26,7 +26,7 @@ _LEAST = 1e-100
 
 
 class Tracking(Named):
-    """The arm furthest behind its proportion; an answer is within ``stick`` epsilons of the largest mean."""
+    """Pull the arm furthest behind its proportion; an answer is within ``stick`` epsilons of the largest mean."""
 
     stick: float
     traits = Traits("track-and-stop", numbers=1)
@@ -91,21 +91,16 @@ class Tracking(Named):
         for arm in range(history.arms):
             whole += memory.draws[arm]
         time = history.t + history.in_flight
-        least = -1
-        fewest = 0
-        behind = -1
-        lag = 0.0
+        least, fewest, behind, lag = 0, 0, 0, 0.0
         for arm in range(history.arms):
             spent = history.pulls[arm]
             if history.in_flight > 0:
                 spent += history.pending[arm]
-            if least < 0 or spent < fewest:
-                least = arm
-                fewest = spent
+            if arm == 0 or spent < fewest:
+                least, fewest = arm, spent
             missing = time * (memory.draws[arm] / whole) - spent
-            if behind < 0 or missing > lag:
-                behind = arm
-                lag = missing
+            if arm == 0 or missing > lag:
+                behind, lag = arm, missing
         return least if fewest < math.sqrt(time) - 0.5 * history.arms else behind
 
     def next_pulls(self, target: Any, history: History, memory: Any, rng: Any, answer: int, batch: Integers) -> int:

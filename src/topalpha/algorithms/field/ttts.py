@@ -14,39 +14,53 @@ from typing import Any
 from topalpha.algorithms.field.pair_design import LeadingAnswer, PairStop, pair_stop
 from topalpha.families import unit_rewards
 from topalpha.rules.likelihood_ratio import closest_rival
-from topalpha.rules.protocol import SUM, Generator, History, Integers, Traits
+from topalpha.rules.protocol import SUM, Generator, History, Integers, Pair, Traits
 from topalpha.rules.registration import Target, algorithm
 from topalpha.validate import fraction, whole
 
 
-class Thompson(LeadingAnswer):
+class BetaPosteriors:
+    """Posteriors Beta(1 + S, 1 + N - S) of the means; d-ttts shares them."""
+
+    __slots__ = ()
+
+    def top_two(self, history: History, rng: Generator, fresh: int) -> Pair:
+        """The arms of the largest and the second largest of one draw per arm, -1 if there is none.
+
+        Index ``history.arms`` stands for ``fresh`` arms never pulled, whose largest draw has the law Beta(fresh, 1).
+        """
+        best, second = -1, -1
+        highest, next_highest = -1.0, -1.0
+        if fresh > 0:
+            best = history.arms
+            highest = rng.beta(float(fresh), 1.0)
+        for arm in range(history.arms):
+            total = history.stats[SUM][arm]
+            draw = rng.beta(1.0 + total, 1.0 + history.pulls[arm] - total)
+            if draw > highest:
+                best, second = arm, best
+                highest, next_highest = draw, highest
+            elif draw > next_highest:
+                second, next_highest = arm, draw
+        return best, second
+
+
+class Thompson(BetaPosteriors, LeadingAnswer):
     """A best arm of a posterior sample; ``leader_share`` is beta, ``resamples`` the most samples for a challenger."""
 
     leader_share: float
     resamples: int
     traits = Traits("ttts", numbers=1)
 
-    def posterior_best(self, history: History, rng: Generator) -> int:
-        """The best arm of one sample of all means."""
-        best = -1
-        best_draw = -1.0
-        for arm in range(history.arms):
-            total = history.stats[SUM][arm]
-            draw = rng.beta(1.0 + total, 1.0 + history.pulls[arm] - total)
-            if draw > best_draw:
-                best = arm
-                best_draw = draw
-        return best
-
     def next_pulls(self, target: Any, history: History, memory: Any, rng: Any, answer: int, batch: Integers) -> int:
         """The best arm of a sample or, with probability 1 - beta, another arm."""
-        first = self.posterior_best(history, rng)
+        first = self.top_two(history, rng, 0)[0]
         batch[0] = first
         if rng.random() >= self.leader_share:
             second = first
             for _ in range(self.resamples):
                 if second == first:
-                    second = self.posterior_best(history, rng)
+                    second = self.top_two(history, rng, 0)[0]
             if second == first:
                 second = closest_rival(target.family, history, memory, first, target.epsilon, 0.0)
             batch[0] = second

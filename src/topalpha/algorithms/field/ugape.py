@@ -18,7 +18,7 @@ from topalpha.families.protocols import ENDLESS
 from topalpha.rules.generic import Recalled
 from topalpha.rules.protocol import Generator, History, Integers, Pair, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import next_challenger
+from topalpha.rules.sampling import leads_enough, next_challenger
 from topalpha.rules.tournament import beats, runner_up
 
 # The only entry of the state: the candidate J, counted from 1.
@@ -66,7 +66,7 @@ class UGapE(Recalled, lucb_pp.AsymmetricLevels):
         """The wider of candidate and rival."""
         candidate, rival = pair
         arm = self.wider(history, memory, candidate, rival)
-        if history.in_flight > 0 and history.pending[arm] >= history.pulls[arm]:
+        if leads_enough(history, arm):
             arm = next_challenger(history, memory.uppers, candidate, ENDLESS, arm)
         batch[0] = arm
         return 1
