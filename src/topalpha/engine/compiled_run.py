@@ -40,8 +40,8 @@ def advance(
 ) -> int:
     """The loop of a run, from the position in ``control``.
 
-    ``blocks`` is True for plans of blocks of pulls, and None for plans of single pulls: a matter of types, which costs
-    a compiled loop nothing.
+    ``blocks`` is None for plans of single pulls: a matter of types, which costs a compiled loop nothing. For plans of
+    blocks it says whether their sums are drawn at once; if not, each reward is added by itself, as in ask and tell.
     """
     t, arms, following, planned = control[_T], control[_ARMS], control[_NEXT], control[_PLANNED]
     width = len(batch) if blocks is None else len(batch) // 2
@@ -74,8 +74,11 @@ def advance(
         history = History(t, arms, pulls, stats, state, pending, 0, pending, state)
         if blocks is None:
             algorithm.observe(history, memory, arm, world.sample(means[arm], reward_rng))
-        else:
+        elif blocks:
             algorithm.observe_block(history, memory, arm, count, world.sample_sum(means[arm], count, reward_rng))
+        else:
+            for _ in range(count):
+                algorithm.observe_block(history, memory, arm, 1, world.sample(means[arm], reward_rng))
     control[_T], control[_ARMS], control[_NEXT], control[_PLANNED] = t, arms, following, planned
     return status
 
@@ -184,7 +187,7 @@ class Run:
             reward_rng,
             self.batch,
             budget,
-            True if self.algorithm.traits.blocks else None,
+            self.draws_sums if self.algorithm.traits.blocks else None,
         )
         if status == FAULTY:
             raise RuntimeError(f"plan must name arms from 0 to the number seen, got {self.batch.tolist()}")
