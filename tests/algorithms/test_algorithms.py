@@ -15,6 +15,7 @@ from topalpha.rules.protocol import History
 from topalpha.testing import compiled, interpreted
 
 PINNED = json.loads((DATA / "trajectories.json").read_text())
+FORMER = json.loads((DATA / "trajectories-rules1.json").read_text())
 NAMES = [entry.name for entry in PRINCIPAL]
 UNIT = Conditioned(Beta(1.0, 1.0), 0.95)
 
@@ -22,6 +23,12 @@ UNIT = Conditioned(Beta(1.0, 1.0), 0.95)
 @pytest.mark.parametrize("case", list(pin_trajectories.CASES))
 def test_trajectories_stay_as_pinned(case):
     assert pin_trajectories.trajectory(case) == PINNED[case]
+
+
+@pytest.mark.parametrize("case", list(pin_trajectories.CASES))
+def test_former_rules_decide_as_they_did(case):
+    """Version 0.2.0 pinned these."""
+    assert pin_trajectories.trajectory(case, rules=1) == FORMER[case]
 
 
 @pytest.mark.parametrize("name", NAMES)

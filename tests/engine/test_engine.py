@@ -306,7 +306,7 @@ def test_rules_are_made_of_rules():
     files = compiling._files(rules)
     assert {Path(module.__file__) for module in compiling.SHARED_MODULES} <= compiling._files([NamedTuple])
     rooms = {file.relative_to(Path(topalpha.__file__).parent).parts[0] for file in files}
-    assert rooms == {"algorithms", "confidence", "engine", "families", "rules"}
+    assert rooms == {"algorithms", "arithmetic", "confidence", "engine", "families", "rules"}
 
 
 def resident():
@@ -374,7 +374,7 @@ def test_an_error_in_one_run_ends_the_study_soon():
 
     with pytest.raises(KeyboardInterrupt):
         simulate(design("cc-lucb", 0.2, 0.2, 0.1), UNIT, runs=5000, workers=2, progress=progress)
-    assert len(calls) < 100
+    assert len(calls) < 1000
 
 
 def test_control_c_is_heard_while_compiled_code_runs():

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.feeding import blank, feed
+from topalpha.arithmetic import expm1
 from topalpha.confidence import evidence_for
 from topalpha.confidence.tilt import tilt_bound, tilt_grid
 from topalpha.families import (
@@ -51,7 +52,7 @@ def test_mirrored_is_the_reflection(inner):
         assert family.redundancy(-total, pulls) == inner.redundancy(total, pulls)
         assert family.below(-one, level) == -inner.above(one, level)
         assert family.above(-one, level) == -inner.below(one, level)
-        growth, opposite = math.expm1(tilt), math.expm1(-tilt)
+        growth, opposite = expm1(tilt), expm1(-tilt)
         assert family.tilted(-one, -total, pulls, tilt, growth) == inner.tilted(one, total, pulls, -tilt, opposite)
 
     holds()

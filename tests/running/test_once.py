@@ -6,8 +6,8 @@ import pickle
 
 import pytest
 
-from topalpha import Result, Task, search
-from topalpha.ask_tell import Search, task
+from topalpha import Result, Task, algorithms, search
+from topalpha.ask_tell import Search
 from topalpha.families.units import Model
 from topalpha.session import Progress, Snapshots
 
@@ -30,7 +30,7 @@ def counted(monkeypatch):
 
     for kind, name in (
         *((Model, "check"), (Search, "claims"), (Snapshots, "__init__"), (Result, "__init__")),
-        *((Task, "__post_init__"), (Progress, "__init__"), (task, "design")),
+        *((Task, "__post_init__"), (Progress, "__init__"), (algorithms, "design")),
     ):
         count(kind, name)
     return calls
@@ -49,7 +49,7 @@ def test_a_search(counted, tmp_path, monkeypatch, stored, limit):
         ("Result", "__init__"): 1,
         ("Task", "__post_init__"): 1,
         ("Progress", "__init__"): 1,
-        ("topalpha.ask_tell.task", "design"): 1,
+        ("topalpha.algorithms", "design"): 1,
     }
 
 
@@ -57,7 +57,7 @@ def test_a_pickled_task_designs_anew(counted):
     one = Task(0.3, 0.3, 0.2)
     other = pickle.loads(pickle.dumps(one))
     assert (other, other.design()) == (one, one.design())
-    assert counted["topalpha.ask_tell.task", "design"] == 2
+    assert counted["topalpha.algorithms", "design"] == 2
 
 
 def test_a_search_for_models(counted):

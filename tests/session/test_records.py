@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import gzip
 import pickle
+import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
 from tests.support import records
 from tests.support.marks import quick
 from topalpha import Refuted, Session, resume, select, verify
+from topalpha.former_rules import RULES, restated
 from topalpha.report import html
+from topalpha.standing import standing
 from topalpha.storage import listing, read
 
 QUIET = {"progress": "none", "allow_pickle": True}
@@ -96,6 +100,11 @@ def test_the_same_searches_end_alike_in_files_of_both_versions(tmp_path):
         ]
 
 
+def rounded(one):
+    """As text, without the last digits: rules 1 rounded bounds and levels otherwise."""
+    return re.sub(r"[0-9]\.[0-9]{8,}", lambda found: f"{float(found[0]):.7f}", repr(one))
+
+
 @pytest.mark.filterwarnings("ignore:Trying to unpickle:UserWarning")
 def test_pickles_load_although_their_modules_have_moved():
     pytest.importorskip("sklearn")
@@ -105,8 +114,16 @@ def test_pickles_load_although_their_modules_have_moved():
     for name, stored in kept.items():
         loaded = pickle.loads(stored)
         assert type(loaded) is type(made[name]), name
+        if name.startswith("design"):  # numbers of today's rules may differ in the last bit
+            loaded, made[name] = restated(loaded, 1), records.former_design(name.removeprefix("design "))
+        if name == "task":
+            assert loaded.rules == 1
+            loaded = replace(loaded, rules=RULES)
+        if name == "result":  # a picture of it is drawn by the rules that it was made by
+            assert standing(loaded).claims == loaded.certificate.claims
         if name not in ("boosting", "model search", "study", "plan"):  # they hold arrays, or how long it took
-            assert repr(loaded) == repr(made[name]), name
+            same = repr if name.startswith("design") else rounded
+            assert same(loaded) == same(made[name]), name
 
 
 def test_those_driven_by_hand_and_the_choice_go_on(copy):

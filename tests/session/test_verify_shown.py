@@ -302,7 +302,7 @@ def test_all_kinds_of_bounds_have_words_of_their_own():
             module = importlib.import_module(f"topalpha.confidence.{file.stem}".removesuffix(".__init__"))
             for kind in vars(module).values():
                 if isinstance(kind, type) and hasattr(kind, "_fields") and hasattr(kind, "fold"):
-                    assert WORDS[kind] == (kind.__doc__ or "").strip().partition("\n")[0].replace("`", "")
+                    assert WORDS[kind.__name__] == (kind.__doc__ or "").strip().partition("\n")[0].replace("`", "")
 
 
 # Terminals

@@ -11,8 +11,8 @@ import hashlib
 import json
 
 from tests.support.folders import DATA
-from topalpha.algorithms import design
 from topalpha.families import Bernoulli, Exponential, Gamma, Gaussian, Poisson
+from topalpha.former_rules import RULES, restated, rules_module
 from topalpha.reservoirs import Beta, Conditioned, Dirac, TwoPoint, Uniform
 from topalpha.testing import interpreted
 
@@ -45,10 +45,12 @@ CASES = {
 }
 
 
-def trajectory(case: str) -> dict[str, object]:
+def trajectory(case: str, rules: int = RULES) -> dict[str, object]:
     """What is pinned of one case."""
     name, options, family, reservoir, epsilon = CASES[case]
-    last, record = interpreted(design(name, 0.2, epsilon, 0.1, family, **options), reservoir, seed=2018)
+    design = rules_module(rules, "algorithms").design
+    made = design(name, 0.2, epsilon, 0.1, restated(family, rules), **options)
+    last, record = interpreted(made, reservoir, seed=2018)
     order = hashlib.sha256(",".join(str(step.arm) for step in record).encode()).hexdigest()[:16]
     return {"t": last.t, "arm": last.arm, "pulls": list(last.pulls), "order": order}
 

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import topalpha
 from tests.support.folders import DATA, ROOT
-from topalpha import Session, Task
+from topalpha import Session, Task, parse_reservoir
+from topalpha.former_rules import rules_module
 from topalpha.running import drive as running
 
 FOLDER = DATA / "records"
@@ -162,9 +163,18 @@ def model_search(path, **more):
     return TopAlphaSearchCV(DecisionTreeClassifier(random_state=0), settings, **target, storage=path, **more)
 
 
+def former_design(name):
+    """The design of this name as of rules 1."""
+    algorithms = rules_module(1, "algorithms")
+    law = parse_reservoir("two-point(0.2,0.8,0.3)")
+    entry = algorithms.entry(name)
+    told = entry.knowledge(law, 0.3, 0.3) if entry.knowledge else {}
+    return algorithms.design(name, 0.3, 0.3, 0.2, **told, **({"budget": 500} if entry.budgeted else {}))
+
+
 def objects():
     """What users may have pickled, by name."""
-    from topalpha import design, parse_reservoir, plan, simulate
+    from topalpha import design, plan, simulate
     from topalpha.algorithms import ALGORITHMS
     from topalpha.sklearn import BanditAdaBoostClassifier
     from topalpha.standing import standing

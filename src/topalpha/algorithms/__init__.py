@@ -36,7 +36,7 @@ PRINCIPAL: tuple[Entry, ...] = tuple(module.design.entry for module in (joint_lu
 
 #: The algorithms of the literature, by the names of their files.
 FIELD: tuple[Entry, ...] = tuple(
-    import_module(f"topalpha.algorithms.field.{file}").design.entry
+    import_module(f"{__name__}.field.{file}").design.entry
     for file in (
         "p2",
         "p2_batched",
@@ -76,7 +76,7 @@ DEFAULT = joint_lucb.design.entry.name
 
 def __getattr__(name: str) -> Any:
     if any(name == entry.design.__module__.rpartition(".")[2] for entry in FIELD):
-        return import_module(f"topalpha.algorithms.field.{name}")
+        return import_module(f"{__name__}.field.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -8,9 +8,9 @@ below x - epsilon", by the product of the leader's and the challengers' evidence
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
+from topalpha.arithmetic import log
 from topalpha.confidence import evidence_for
 from topalpha.rules.claims import FIRST_SHARE
 from topalpha.rules.columns import AFTER, PLACE, UPPER, JointEvidence
@@ -147,11 +147,11 @@ def design(
         number = arms_joint(target.alpha, share, delta_u, two)
     return JointLUCB(
         *target.on(number),
-        evidence=evidence_for(target.family, target.epsilon, -math.log(delta_u)),
-        log_delta_u=math.log(delta_u),
+        evidence=evidence_for(target.family, target.epsilon, -log(delta_u)),
+        log_delta_u=log(delta_u),
         log_draws=-log_all_fail(pool, target.alpha, number, delta_u),
-        log_leader=math.log(one * share),
-        log_challengers=math.log(two * share),
-        log_both=math.log((1.0 - one - two) * share),
+        log_leader=log(one * share),
+        log_challengers=log(two * share),
+        log_both=log((1.0 - one - two) * share),
         pool=pool,
     )

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from topalpha.arithmetic import log
 from topalpha.families import checked
 from topalpha.families.protocols import RewardFamily
 from topalpha.rules.generic import Rounds, TargetClaims
@@ -92,7 +93,7 @@ class KLLUCB(Rounds, TargetClaims, Parameters):
 
     def rate(self, clock: float) -> float:
         """beta(t, delta) = ln(k1 n t^gamma / delta) (label ``explo-rate``)."""
-        return self.offset + self.gamma * math.log(clock)
+        return self.offset + self.gamma * log(clock)
 
     def rate_of(self, history: History, arm: int, now: float) -> float:
         """The exploration rate of this arm: ``now``, the paper's at time t; or from its own pulls or last refresh."""
@@ -342,7 +343,7 @@ def design(
     return KLLUCB(
         *target.on(number),
         gamma=gamma,
-        offset=math.log(constant * number / target.delta),
+        offset=log(constant * number / target.delta),
         own_clock=own_clock,
         least_only=least_only,
         overlapping_only=overlapping_only,

@@ -11,10 +11,10 @@ Bounds are two-sided conjugate mixtures. Theorem B holds for any valid bounds: r
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 from topalpha.algorithms import cc_lucb
+from topalpha.arithmetic import log
 from topalpha.confidence.levels import checked_bounds
 from topalpha.families.protocols import ENDLESS, RewardFamily
 from topalpha.rules.columns import EXTRA, ConfidenceBounds
@@ -88,8 +88,10 @@ class LUCBPlusPlus(AsymmetricLevels):
         if target > memory.values[leader]:
             return False
         pulls = history.pulls[leader]
-        threshold = self.lower_threshold + self.family.redundancy(history.stats[SUM][leader], pulls)
-        return pulls * self.family.divergence(memory.values[leader], target) >= threshold
+        evidence = pulls * self.family.divergence(memory.values[leader], target)
+        if evidence < self.lower_threshold:
+            return False  # the redundancy is not negative
+        return evidence >= self.lower_threshold + self.family.redundancy(history.stats[SUM][leader], pulls)
 
     def sampling(self, history: History, memory: Any, rng: Generator, pair: Pair, batch: Integers) -> int:
         """Leader and challenger."""
@@ -167,6 +169,6 @@ def design(target: Target, *, pool: int = 0) -> LUCBPlusPlus | ModelLUCBPlusPlus
     number = fewest(arms_tight(target.alpha, target.delta), pool)
     if not isinstance(target.family, RewardFamily):
         return with_bounds(target, number, pool)
-    lower = math.log(4.0 * number / target.delta)
+    lower = log(4.0 * number / target.delta)
     require(lower <= target.family.largest_threshold, "delta", "be larger for this family", target.delta)
-    return LUCBPlusPlus(*target.on(number), upper_threshold=math.log(4.0 / target.delta), lower_threshold=lower)
+    return LUCBPlusPlus(*target.on(number), upper_threshold=log(4.0 / target.delta), lower_threshold=lower)

@@ -2,7 +2,7 @@
 
 from topalpha.ask_tell.replaying import Log, replay, steps
 from topalpha.ask_tell.result import Result
-from topalpha.ask_tell.search import Pull, Search, at_rest
+from topalpha.ask_tell.search import Pull, Search, at_rest, begun_again
 from topalpha.ask_tell.standing import (
     Contest,
     Standing,
@@ -28,6 +28,7 @@ __all__ = [
     "Task",
     "Trail",
     "at_rest",
+    "begun_again",
     "contest",
     "contest_of",
     "figures_of",

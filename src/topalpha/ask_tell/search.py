@@ -13,6 +13,8 @@ from topalpha.ask_tell.result import Result
 from topalpha.ask_tell.trail import Trail
 from topalpha.confidence.lost import lost_column
 from topalpha.families.units import Model, reward_model
+from topalpha.former_rules import RULES as RULES_NOW
+from topalpha.former_rules import restated
 from topalpha.randomness import RULES, Seed, stream
 from topalpha.rules.protocol import SUM, WAIT, Algorithm, Certifier, Claim, History, Refuting, Selector
 from topalpha.validate import MOST_WIDTH, real, require, whole
@@ -162,7 +164,7 @@ class Search:
         asked, told, waits = len(self._arm_of), self.told, len(self._waits)
         start = (self.algorithm, self._seed, self.model, self.stopped, self.history)
         log = (self._arm_of, self._after_of, self._reward_of, self._orders, self._waits)
-        return Trail(*start, *log, asked, told, waits, self._lost)
+        return Trail(*start, *log, asked, told, waits, self._lost, RULES_NOW)
 
     @property
     def asked(self) -> int:
@@ -520,6 +522,20 @@ class Search:
             self.algorithm.observe(self.history, self._memory, first.arm, reward)
 
 
+def begun_again(trail: Trail) -> Search:
+    """A new search with the algorithm of this trail.
+
+    Examples
+    --------
+    >>> from topalpha import design
+    >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
+    >>> begun_again(search.trail).algorithm == search.algorithm
+    True
+    """
+    algorithm, model = (restated(part, trail.rules) for part in (trail.algorithm, trail.model))
+    return Search(algorithm, trail.seed, model=model)
+
+
 def at_rest(trail: Trail) -> Search:
     """A stopped search restored without a replay; for questions, not for more pulls.
 
@@ -534,7 +550,7 @@ def at_rest(trail: Trail) -> Search:
     (2, True, True, True)
     """
     require(trail.stopped, "trail", "come from a stopped search", trail.status)
-    search, history = Search(trail.algorithm, trail.seed, model=trail.model), trail.history
+    search, history = begun_again(trail), trail.history
     search.stopped, search.told = True, trail.told
     search._t, search._arms = history.t, history.arms
     search._pulls, search._stats, search._state = (

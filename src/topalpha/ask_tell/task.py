@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
-from topalpha.algorithms import default_for, design, entry
-from topalpha.algorithms.enduring import enduring
-from topalpha.families.units import Model, reward_model
+from topalpha.families.units import Model
+from topalpha.former_rules import RULES, SUBSTITUTES, rules_module
 from topalpha.rules.protocol import Algorithm
 from topalpha.validate import (
     LONGEST_LIST,
@@ -59,6 +58,8 @@ class Task:
     on_lost
         What happens to a pull that began and never answers: evaluate it ``again``, or count the ``worst`` case in its
         arm's upper bound and in its lower bound.
+    rules
+        The number of the rules that decide: those of today, or those that a record was made by.
 
     Examples
     --------
@@ -82,10 +83,13 @@ class Task:
     about: str = ""
     on_error: str = "raise"
     on_lost: str = "again"
+    rules: int = RULES
 
     def __post_init__(self) -> None:
         named = isinstance(self.options, Mapping) and all(isinstance(name, str) for name in self.options)
         require(named, "options", "be a mapping of names to values", self.options)
+        known = type(self.rules) is int and self.rules in (*SUBSTITUTES, RULES)
+        require(known, "rules", f"be a whole number from 1 to {RULES}", self.rules)
         checked = {
             "alpha": fraction("alpha", self.alpha),
             # A whole number stays whole, as in files.
@@ -104,7 +108,7 @@ class Task:
             object.__setattr__(self, name, value)
         require("pool" not in self.options, "options", "not name a pool, which is the size of the list", self.options)
         if not self.algorithm:
-            object.__setattr__(self, "algorithm", default_for(self.model.family))
+            object.__setattr__(self, "algorithm", self._algorithms.default_for(self.model.family))
         choice("on_error", self.on_error, ON_ERROR)
         choice("on_lost", self.on_lost, ON_LOST)
         self.design()  # an impossible one is refused here
@@ -116,10 +120,20 @@ class Task:
         # The model and the design follow from the fields: a later version must not find those of this one in a pickle.
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Tasks were pickled before their rules had a number.
+        self.__dict__.update({"rules": 1} | state)
+
+    @property
+    def _algorithms(self) -> Any:
+        return rules_module(self.rules, "algorithms")
+
     @cached_property
     def model(self) -> Model:
         """The conversion of rewards into the algorithm's."""
-        return reward_model(self.family, minimise=self.minimise, items=self.items or None)
+        units = rules_module(self.rules, "families.units")
+        found: Model = units.reward_model(self.family, minimise=self.minimise, items=self.items or None)
+        return found
 
     def design(self) -> Algorithm:
         """The algorithm for this target."""
@@ -130,15 +144,18 @@ class Task:
         options = dict(self.options)
         if self.pool > 0:
             options["pool"] = self.pool
-            finite = "pool" in entry(self.algorithm).defaults
+            finite = "pool" in self._algorithms.entry(self.algorithm).defaults
             require(finite, "draw", f"be a function for {self.algorithm}, which has no proof for a list", self.pool)
-        if entry(self.algorithm).knowledge is not None:
+        if self._algorithms.entry(self.algorithm).knowledge is not None:
             plain = self.model.factor == 1.0 and self.model.offset == 0.0
             words = f"be plain for {self.algorithm}, whose options are in the units of its rewards"
             require(plain and not self.minimise, "family", words, self.family)
         epsilon = self.model.epsilon(positive("epsilon", self.epsilon))
-        algorithm = design(self.algorithm, self.alpha, epsilon, self.delta, self.model.family, **options)
-        return algorithm if self.on_lost == "again" else enduring(algorithm)
+        target = self.alpha, epsilon, self.delta, self.model.family
+        algorithm: Algorithm = self._algorithms.design(self.algorithm, *target, **options)
+        if self.on_lost == "worst":
+            algorithm = rules_module(self.rules, "algorithms.enduring").enduring(algorithm)
+        return algorithm
 
     @property
     def law(self) -> str:
@@ -152,13 +169,16 @@ class Task:
     @property
     def proof(self) -> str:
         """The place of the algorithm's proof."""
-        return entry(self.algorithm).proof
+        proof: str = self._algorithms.entry(self.algorithm).proof
+        return proof
 
     def to_dict(self) -> dict[str, Any]:
-        """A dictionary for JSON; ``on_lost`` is left out at its default, as in records from before it existed."""
+        """A dictionary for JSON, without what records had no entry for at first: ``on_lost="again"``, ``rules=1``."""
         values = asdict(self)
         if self.on_lost == "again":
             del values["on_lost"]
+        if self.rules == 1:
+            del values["rules"]
         return values
 
     @classmethod
@@ -167,7 +187,7 @@ class Task:
         known = {one.name for one in fields(cls)}
         missing = {"alpha", "epsilon", "delta"} - set(values)
         require(set(values) <= known and not missing, "task", f"have the entries {', '.join(sorted(known))}", values)
-        return cls(**{name: _understood(name, value) for name, value in values.items()})
+        return cls(**{"rules": 1} | {name: _understood(name, value) for name, value in values.items()})
 
 
 def _understood(name: str, value: Any) -> Any:

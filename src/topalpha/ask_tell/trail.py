@@ -50,6 +50,8 @@ class Trail(NamedTuple):
         The numbers of each at that moment.
     lost
         Orders of the pulls that never came back and were told as the worst possible reward.
+    rules
+        The number of the rules that the class names of ``algorithm`` and ``model`` are of.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Trail(NamedTuple):
     told: int
     waits_then: int
     lost: set[int]
+    rules: int = 1  # in pickles from before rules had a number
 
     @property
     def status(self) -> str:

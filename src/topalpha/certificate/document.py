@@ -14,8 +14,7 @@ import numpy as np
 from topalpha import __version__
 from topalpha.algorithms import entry
 from topalpha.ask_tell import Search, Standing, Task, stand
-from topalpha.confidence import WORDS
-from topalpha.confidence.lost import LostBounds, LostEvidence
+from topalpha.confidence import LOST, WORDS
 from topalpha.families import describe
 from topalpha.rules.protocol import Algorithm, Certifier, Claim, Conditional
 from topalpha.storage.encoding import quotation
@@ -262,9 +261,10 @@ def bounds(algorithm: Any) -> str:
     part = part_of(algorithm)
     if part is None:
         return f"The bounds of {entry(algorithm.traits.name).reference}."
-    if isinstance(part, LostBounds | LostEvidence):
-        return f"{WORDS[type(part[0])]} {WORDS[type(part)]}"
-    return WORDS.get(type(part)) or _first_line(type(part))
+    kind, inner = type(part).__name__, type(part[0]).__name__  # former rules have classes of the same names
+    if kind in LOST:
+        return f"{WORDS[inner]} {WORDS[kind]}"
+    return WORDS.get(kind) or _first_line(type(part))
 
 
 def part_of(algorithm: Any) -> Any:

@@ -15,6 +15,7 @@ from topalpha.rules.columns import ConfidenceBounds, JointEvidence
 from topalpha.validate import choice, require
 
 __all__ = [
+    "LOST",
     "WORDS",
     "ConfidenceBounds",
     "JointEvidence",
@@ -26,22 +27,24 @@ __all__ = [
     "tilt",
 ]
 #: What certificates call them; not the docstrings, which ``python -OO`` leaves out: the same words must come out.
-WORDS: dict[type, str] = {
-    TiltBounds: "Running bounds from tilt mixtures with the grid for epsilon.",
-    ConjugateBounds: "Running bounds from the family's conjugate mixture.",
-    BernsteinBounds: "Running bounds that learn the variance, with the gaps for epsilon; no mean is above highest.",
-    StudentBounds: "Running bounds of the mean of normal rewards with an unknown variance.",
-    WithoutReplacementBounds: (
+WORDS: dict[str, str] = {
+    "TiltBounds": "Running bounds from tilt mixtures with the grid for epsilon.",
+    "ConjugateBounds": "Running bounds from the family's conjugate mixture.",
+    "BernsteinBounds": "Running bounds that learn the variance, with the gaps for epsilon; no mean is above highest.",
+    "StudentBounds": "Running bounds of the mean of normal rewards with an unknown variance.",
+    "WithoutReplacementBounds": (
         "Running bounds of a score on a test set drawn without replacement, with the shifts for epsilon."
     ),
-    GapEvidence: "Likelihood ratios against every mean, with the grid for epsilon; threshold is ln(1/delta_u).",
-    BernsteinEvidence: "Evidence that learns the variance, with the gaps for epsilon; threshold is ln(1/delta_u).",
-    ShiftEvidence: "Evidence about a score on a test set drawn without replacement; threshold is ln(1/delta_u).",
-    LostBounds: "A lost pull counts as the largest reward from above and as the smallest from below.",
-    LostEvidence: (
+    "GapEvidence": "Likelihood ratios against every mean, with the grid for epsilon; threshold is ln(1/delta_u).",
+    "BernsteinEvidence": "Evidence that learns the variance, with the gaps for epsilon; threshold is ln(1/delta_u).",
+    "ShiftEvidence": "Evidence about a score on a test set drawn without replacement; threshold is ln(1/delta_u).",
+    "LostBounds": "A lost pull counts as the largest reward from above and as the smallest from below.",
+    "LostEvidence": (
         "A lost pull counts as the largest reward where the arm may be low and as the smallest where it may be high."
     ),
 }
+#: The bounds and the evidence that count lost pulls; the first of their fields is what they count them in.
+LOST = (LostBounds.__name__, LostEvidence.__name__)
 
 
 def bounds_for(

@@ -17,6 +17,7 @@ import math
 from collections.abc import MutableSequence, Sequence
 from typing import Any, NamedTuple
 
+from topalpha.arithmetic import exp, log, log1p, power
 from topalpha.rules.columns import AFTER, EXTRA, LOWER, PULLS_THEN, SUM_THEN, UPPER
 from topalpha.rules.protocol import SUM, History
 
@@ -44,8 +45,8 @@ def bet_grid(epsilon: float) -> list[float]:
     [0.031, 0.062, 0.125, 0.25]
     """
     first = 0.5 * epsilon
-    ratio = max(_LARGEST_GAP / first, 1.0) ** (1.0 / (_SIZE - 1))
-    return [first * ratio**index for index in range(_SIZE)]
+    ratio = power(max(_LARGEST_GAP / first, 1.0), 1.0 / (_SIZE - 1))
+    return [first * power(ratio, index) for index in range(_SIZE)]
 
 
 def place_bets(
@@ -69,7 +70,7 @@ def place_bets(
         column = place + 1 + 3 * index
         stats[column][arm] += bet
         stats[column + 1][arm] += bet * reward
-        stats[column + 2][arm] += deviation * (-math.log1p(-bet) - bet)
+        stats[column + 2][arm] += deviation * (-log1p(-bet) - bet)
     after = reward - (total + 0.5) / (pulls + 1.0)
     stats[place][arm] += after * after
 
@@ -101,15 +102,15 @@ def log_bets(
             costs -= stats[saved + 2][arm]
         term = sign * (x * bets - gains) - costs
         if term > largest:
-            shrink = math.exp(largest - term)
+            shrink = exp(largest - term)
             scaled = scaled * shrink + 1.0
             scaled_slope = scaled_slope * shrink + bets
             largest = term
         else:
-            share = math.exp(term - largest)
+            share = exp(term - largest)
             scaled += share
             scaled_slope += share * bets
-    return largest + math.log(scaled / _SIZE), sign * scaled_slope / scaled
+    return largest + log(scaled / _SIZE), sign * scaled_slope / scaled
 
 
 def bet_bound(

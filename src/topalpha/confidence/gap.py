@@ -10,6 +10,7 @@ import math
 from collections.abc import MutableSequence, Sequence
 from typing import Any, NamedTuple
 
+from topalpha.arithmetic import CANONICAL, exp, known_place, log, outward, slack, unknown_bounds
 from topalpha.confidence.tilt import NEGLIGIBLE
 from topalpha.families.protocols import EvidenceFamily
 from topalpha.rules.columns import PULLS_THEN, SUM_THEN, UPPER
@@ -28,11 +29,11 @@ def gap_grid(gaps: Sequence[float], weights: Sequence[float]) -> GapGrid:
 
     Examples
     --------
-    >>> gap_grid([0.1, 0.2], [2.0, 2.0]).log_weights == [math.log(0.5)] * 2
+    >>> gap_grid([0.1, 0.2], [2.0, 2.0]).log_weights == [log(0.5)] * 2
     True
     """
     whole = sum(weights)
-    return GapGrid([float(gap) for gap in gaps], [math.log(weight / whole) for weight in weights])
+    return GapGrid([float(gap) for gap in gaps], [log(weight / whole) for weight in weights])
 
 
 def log_below(
@@ -63,16 +64,16 @@ def log_below(
         if alternative > family.lowest:
             slope -= (pulls * alternative - total) / family.variance(alternative) * family.below_slope(gaps[index])
         if term > largest:
-            shrink = math.exp(largest - term)
+            shrink = exp(largest - term)
             scaled = scaled * shrink + 1.0
             scaled_slope = scaled_slope * shrink + slope
             largest = term
         elif term > -math.inf:
-            share = math.exp(term - largest)
+            share = exp(term - largest)
             scaled += share
             scaled_slope += share * slope
     if -math.inf < largest < math.inf:
-        return largest + math.log(scaled), scaled_slope / scaled
+        return largest + log(scaled), scaled_slope / scaled
     return largest, 0.0
 
 
@@ -100,11 +101,11 @@ def log_above(
         alternative = family.above(mean, gaps[index])
         term = log_weights[index] + family.log_ratio_since(alternative, mean, total, pulls, total_then, pulls_then)
         if term > largest:
-            scaled = scaled * math.exp(largest - term) + 1.0
+            scaled = scaled * exp(largest - term) + 1.0
             largest = term
         elif term > -math.inf:
-            scaled += math.exp(term - largest)
-    return largest + math.log(scaled) if -math.inf < largest < math.inf else largest
+            scaled += exp(term - largest)
+    return largest + log(scaled) if -math.inf < largest < math.inf else largest
 
 
 def gap_upper(
@@ -137,7 +138,7 @@ def gap_upper(
     if value < threshold:
         return start
     for _ in range(200):
-        tolerance = 1e-11 * (1.0 + abs(high))
+        tolerance = slack(high)
         if high - low <= tolerance or value - threshold <= slope * tolerance:
             break
         middle = high - (value - threshold) / slope if slope > 0.0 else low
@@ -150,7 +151,12 @@ def gap_upper(
             slope = trial_slope
         else:
             low = middle
-    return high
+    if not CANONICAL:
+        return high
+    edge, near = outward(high, low, slack(high))
+    if near != edge and log_below(family, near, total, pulls, gaps, log_weights)[0] >= threshold:
+        edge = near
+    return min(edge, start)
 
 
 # The grids. None of these affects the guarantee. docs/reproduction.md explains how they were chosen, and how little
@@ -167,6 +173,7 @@ class Gaps(NamedTuple):
     log_weights: MutableSequence[float]
     leader_gaps: MutableSequence[float]
     leader_log_weights: MutableSequence[float]
+    known: MutableSequence[float]
 
 
 class GapEvidence(NamedTuple):
@@ -206,7 +213,7 @@ class GapEvidence(NamedTuple):
             while leader_gaps[-1] * _GAP_RATIO <= self.family.largest_gap():
                 leader_gaps.append(leader_gaps[-1] * _GAP_RATIO)
             leader = gap_grid(leader_gaps, [1.0] * len(leader_gaps))
-        return Gaps(grid.gaps, grid.log_weights, leader.gaps, leader.log_weights)
+        return Gaps(grid.gaps, grid.log_weights, leader.gaps, leader.log_weights, unknown_bounds())
 
     def fold(self, history: History, lookup: Any, arm: int, reward: float) -> None:
         """Update the running upper bound."""
@@ -214,7 +221,14 @@ class GapEvidence(NamedTuple):
         before = history.stats[UPPER][arm] if pulls > 1 else self.family.highest
         if reward < before:  # a reward at or above the bound is evidence for it
             total = history.stats[SUM][arm]
-            before = gap_upper(self.family, total, pulls, self.threshold, lookup.gaps, lookup.log_weights, before)
+            place = known_place(total, pulls)
+            known = lookup.known[place] if place >= 0 else math.nan
+            if math.isnan(known):
+                gaps, weights = lookup.gaps, lookup.log_weights
+                known = gap_upper(self.family, total, pulls, self.threshold, gaps, weights, before)
+                if place >= 0 and known < before:
+                    lookup.known[place] = known
+            before = min(before, known)
         history.stats[UPPER][arm] = before
 
     def enroll(self, history: History, arm: int) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
+from topalpha.arithmetic import log
 from topalpha.confidence import bounds_for
 from topalpha.confidence.conjugate import ConjugateBounds
 from topalpha.families.protocols import RewardModel
@@ -19,10 +18,10 @@ def checked_bounds(
     Examples
     --------
     >>> from topalpha.families import Bernoulli
-    >>> checked_bounds(Bernoulli(), "tilt", 0.1, 0.45, 0.001, 0.1).upper_threshold == -math.log(0.45)
+    >>> checked_bounds(Bernoulli(), "tilt", 0.1, 0.45, 0.001, 0.1).upper_threshold == -log(0.45)
     True
     """
-    confidence = bounds_for(law, kind, epsilon, -math.log(upper_level), -math.log(lower_level))
+    confidence = bounds_for(law, kind, epsilon, -log(upper_level), -log(lower_level))
     if isinstance(confidence, ConjugateBounds):
         largest = max(confidence.lower_threshold, confidence.upper_threshold)
         possible = largest <= confidence.family.largest_threshold

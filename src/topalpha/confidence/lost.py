@@ -142,4 +142,4 @@ def lost_column(algorithm: Any) -> int:
     0
     """
     part = getattr(algorithm, "evidence", None) or getattr(algorithm, "confidence", None)
-    return part.column if isinstance(part, LostBounds | LostEvidence) else 0
+    return getattr(part, "column", 0)

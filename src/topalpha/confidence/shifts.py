@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from topalpha.arithmetic import exp, log
 from topalpha.confidence.tilt import NEGLIGIBLE
 
 # Relative error of a table entry, times the number of entries in a term: evidence is reduced by this much.
@@ -27,7 +28,7 @@ def log_factorials(items: int) -> list[float]:
     table = [0.0]
     lost = 0.0
     for count in range(1, items + 1):
-        added = math.log(count) - lost
+        added = log(count) - lost
         following = table[-1] + added
         lost = (following - table[-1]) - added
         table.append(following)
@@ -40,7 +41,7 @@ def shift_grid(items: int, gaps: Sequence[float], weights: Sequence[float]) -> t
     Examples
     --------
     >>> shifts, log_weights = shift_grid(10, [0.01, 0.1, 0.3], [1.0, 1.0, 2.0])
-    >>> shifts, log_weights == [math.log(0.5)] * 2
+    >>> shifts, log_weights == [log(0.5)] * 2
     ([1, 3], True)
     """
     whole = sum(weights)
@@ -49,7 +50,7 @@ def shift_grid(items: int, gaps: Sequence[float], weights: Sequence[float]) -> t
         shift = max(1, round(items * gap))
         merged[shift] = merged.get(shift, 0.0) + weight / whole
     shifts = sorted(merged)
-    return shifts, [math.log(merged[shift]) for shift in shifts]
+    return shifts, [log(merged[shift]) for shift in shifts]
 
 
 def first_at_least(x: float, items: int) -> int:
@@ -88,7 +89,7 @@ def log_shifts(
     Examples
     --------
     >>> table = log_factorials(10)
-    >>> round(math.exp(log_shifts(table, [2], [0.0], 1, 4, 0, 0, 5)), 9)  # (3 * 7 * 6 * 5) / (5 * 5 * 4 * 3)
+    >>> round(exp(log_shifts(table, [2], [0.0], 1, 4, 0, 0, 5)), 9)  # (3 * 7 * 6 * 5) / (5 * 5 * 4 * 3)
     2.1
     >>> log_shifts(table, [2], [0.0], 1, 7, 0, 0, 5)
     inf
@@ -115,13 +116,13 @@ def log_shifts(
         if term < largest - NEGLIGIBLE:
             break  # log-concave in the shift: from here on terms only get smaller
         if term > largest:
-            scaled = scaled * math.exp(largest - term) + 1.0
+            scaled = scaled * exp(largest - term) + 1.0
             largest = term
         else:
-            scaled += math.exp(term - largest)
+            scaled += exp(term - largest)
     if largest == -math.inf:
         return largest
-    return largest + math.log(scaled) - _ROUNDING * table[items]
+    return largest + log(scaled) - _ROUNDING * table[items]
 
 
 def shift_upper(
@@ -138,7 +139,7 @@ def shift_upper(
     Examples
     --------
     >>> shifts, weights = shift_grid(1000, [0.025, 0.05, 0.1, 0.2, 0.4], [1.0] * 5)
-    >>> shift_upper(log_factorials(1000), shifts, weights, 125, 250, -math.log(0.4), 1000)
+    >>> shift_upper(log_factorials(1000), shifts, weights, 125, 250, -log(0.4), 1000)
     553
     """
     high = min(start, len(table) - 1 - (pulls - passes))

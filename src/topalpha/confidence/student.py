@@ -19,6 +19,7 @@ import math
 from collections.abc import MutableSequence
 from typing import Any, NamedTuple
 
+from topalpha.arithmetic import log, log1p
 from topalpha.confidence.student_law import student_cdf, student_density
 from topalpha.rules.columns import EXTRA, LOWER, UPPER
 from topalpha.rules.protocol import SUM, History
@@ -56,8 +57,8 @@ def log_student_mixture(pulls: int, prior_pulls: float, z: float) -> tuple[float
     probability = student_cdf(t, pulls)
     if probability <= 0.0:
         return -math.inf, 0.0
-    value = math.log(2.0 * probability) + 0.5 * math.log(share)
-    value += 0.5 * pulls * (math.log1p(square) - math.log1p(share * square))
+    value = log(2.0 * probability) + 0.5 * log(share)
+    value += 0.5 * pulls * (log1p(square) - log1p(share * square))
     slope = pulls * z * (1.0 - share) / ((1.0 + square) * inner)
     slope += student_density(t, pulls) / probability * pulls / math.sqrt(whole * inner) / inner
     return value, slope

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from topalpha.arithmetic import exp, log1p
+
 # Up to this |t| the series around 0 is used; all its terms have one sign.
 _CENTRE = 2.5
 # For a probability near 1 an error in the tail matters less, and the series is cheaper up to here.
@@ -27,7 +29,7 @@ def half_step(value: float) -> float:
     square = inverse * inverse
     series = 17.0 / 14336.0 - square * (31.0 / 18432.0 - square * 691.0 / 180224.0)
     series = 1.0 / 192.0 - square * (1.0 / 640.0 - square * series)
-    return product * math.sqrt(shifted / value) * math.exp(inverse * (square * series - 0.125))
+    return product * math.sqrt(shifted / value) * exp(inverse * (square * series - 0.125))
 
 
 def student_density(t: float, freedom: int) -> float:
@@ -39,8 +41,8 @@ def student_density(t: float, freedom: int) -> float:
     True
     """
     half = 0.5 * freedom
-    exponent = (half + 0.5) * math.log1p(t * t / freedom)
-    return half_step(half) / math.sqrt(2.0 * math.pi) * math.exp(-exponent)
+    exponent = (half + 0.5) * log1p(t * t / freedom)
+    return half_step(half) / math.sqrt(2.0 * math.pi) * exp(-exponent)
 
 
 def student_cdf(t: float, freedom: int) -> float:
@@ -79,7 +81,7 @@ def student_centre(t: float, freedom: int) -> float:
         total += term
         index += 1.0
     # y^(1/2) (1-y)^(n/2) / B(1/2, n/2) times the series, y = t^2 / (n + t^2)
-    factor = half_step(half) * math.sqrt(half * share / math.pi) * math.exp(-half * math.log1p(t * t / freedom))
+    factor = half_step(half) * math.sqrt(half * share / math.pi) * exp(-half * log1p(t * t / freedom))
     return factor * total
 
 
@@ -110,5 +112,5 @@ def student_tail(t: float, freedom: int) -> float:
         if abs(c * d - 1.0) < 1e-15:
             break
     # x^a y^(1/2) / B(a, 1/2), halved: the beta function covers both tails
-    factor = half_step(a) * math.sqrt(a * y / math.pi) * math.exp(-a * math.log1p(t * t / freedom))
+    factor = half_step(a) * math.sqrt(a * y / math.pi) * exp(-a * log1p(t * t / freedom))
     return 0.5 * factor / fraction

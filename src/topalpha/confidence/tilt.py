@@ -12,6 +12,7 @@ import math
 from collections.abc import MutableSequence, Sequence
 from typing import Any, NamedTuple
 
+from topalpha.arithmetic import CANONICAL, exp, expm1, known_place, log, outward, power, slack, unknown_bounds
 from topalpha.families.protocols import RewardFamily
 from topalpha.rules.columns import LOWER, UPPER
 from topalpha.rules.protocol import SUM, History
@@ -48,11 +49,11 @@ def tilt_grid(family: RewardFamily, epsilon: float, sign: int, size: int = 8, an
     smallest = family.smallest_tilt(epsilon)
     first = 2.0 * smallest
     largest = max(family.largest_tilt(), 2.0 * first)
-    ratio = (largest / first) ** (1.0 / (size - 1))
-    sizes = [smallest, *(first * ratio**index for index in range(size))]
+    ratio = power(largest / first, 1.0 / (size - 1))
+    sizes = [smallest, *(first * power(ratio, index) for index in range(size))]
     weights = [anchor, *([(1.0 - anchor) / size] * size)]
     tilts = [sign * min(tilt, _LARGEST_TILT) for tilt in sizes]
-    return TiltGrid(tilts, [math.expm1(tilt) for tilt in tilts], [math.log(weight) for weight in weights])
+    return TiltGrid(tilts, [expm1(tilt) for tilt in tilts], [log(weight) for weight in weights])
 
 
 def log_mixture(
@@ -84,17 +85,49 @@ def log_mixture(
             break  # the log-likelihood is concave in the tilt: from here on terms only get smaller
         slope = family.tilted_slope(mean, total, pulls, tilts[index], growths[index])
         if term > largest:
-            shrink = math.exp(largest - term)
+            shrink = exp(largest - term)
             scaled = scaled * shrink + 1.0
             scaled_slope = scaled_slope * shrink + slope
             largest = term
         else:
-            share = math.exp(term - largest)
+            share = exp(term - largest)
             scaled += share
             scaled_slope += share * slope
     if -math.inf < largest < math.inf:
-        return largest + math.log(scaled), scaled_slope / scaled
+        return largest + log(scaled), scaled_slope / scaled
     return largest, 0.0
+
+
+def log_mixture_value(
+    family: RewardFamily,
+    mean: float,
+    total: float,
+    pulls: int,
+    tilts: Sequence[float],
+    growths: Sequence[float],
+    log_weights: Sequence[float],
+) -> float:
+    """ln M(mean) as :func:`log_mixture` has it, without the derivative.
+
+    Examples
+    --------
+    >>> from topalpha.families.bernoulli import Bernoulli
+    >>> grid = tilt_grid(Bernoulli(), 0.05, -1)
+    >>> log_mixture_value(Bernoulli(), 0.5, 3.0, 10, *grid) == log_mixture(Bernoulli(), 0.5, 3.0, 10, *grid)[0]
+    True
+    """
+    largest = -math.inf
+    scaled = 0.0
+    for index in range(len(tilts)):
+        term = log_weights[index] + family.tilted(mean, total, pulls, tilts[index], growths[index])
+        if term > largest:
+            scaled = scaled * exp(largest - term) + 1.0
+            largest = term
+        elif term < largest - NEGLIGIBLE:
+            break
+        else:
+            scaled += exp(term - largest)
+    return largest + log(scaled) if -math.inf < largest < math.inf else largest
 
 
 def tilt_bound(
@@ -132,7 +165,7 @@ def tilt_bound(
     if value < threshold:
         return start
     for _ in range(200):
-        tolerance = 1e-11 * (1.0 + abs(outer))
+        tolerance = slack(outer)
         if abs(outer - inner) <= tolerance or value - threshold <= abs(slope) * tolerance:
             break
         middle = 0.5 * (inner + outer)
@@ -145,7 +178,12 @@ def tilt_bound(
             slope = trial_slope
         else:  # only if ln M is not convex in the mean, or within rounding of the root
             inner = middle
-    return outer
+    if not CANONICAL:
+        return outer
+    edge, near = outward(outer, inner, slack(outer))
+    if near != edge and log_mixture_value(family, near, total, pulls, tilts, growths, log_weights) >= threshold:
+        edge = near
+    return min(edge, start) if outer > inner else max(edge, start)
 
 
 def _finite_start(
@@ -162,7 +200,7 @@ def _finite_start(
     step = 1.0
     while step < _FAR:
         mean = total / pulls + direction * step
-        if log_mixture(family, mean, total, pulls, tilts, growths, log_weights)[0] >= threshold:
+        if log_mixture_value(family, mean, total, pulls, tilts, growths, log_weights) >= threshold:
             return mean
         step *= 2.0
     return direction * math.inf
@@ -170,6 +208,8 @@ def _finite_start(
 
 # The lower bound is computed and stored once the evidence is within this many nats of the threshold.
 _CLOSE = 1.0
+# More than the rounding error of a term, for each reward.
+_SPARE = 1e-9
 
 
 class Tilts(NamedTuple):
@@ -180,6 +220,7 @@ class Tilts(NamedTuple):
     up_tilts: MutableSequence[float]
     up_growths: MutableSequence[float]
     log_weights: MutableSequence[float]
+    known: MutableSequence[float]
 
 
 class TiltBounds(NamedTuple):
@@ -209,7 +250,7 @@ class TiltBounds(NamedTuple):
         """The grids of tilts, down for the upper bound and up for the lower one."""
         down = tilt_grid(self.family, self.epsilon, -1)
         up = tilt_grid(self.family, self.epsilon, 1)
-        return Tilts(down.tilts, down.growths, up.tilts, up.growths, up.log_weights)
+        return Tilts(down.tilts, down.growths, up.tilts, up.growths, up.log_weights, unknown_bounds())
 
     def fold(self, history: History, lookup: Any, arm: int, reward: float) -> None:
         """Update the running upper bound."""
@@ -221,16 +262,19 @@ class TiltBounds(NamedTuple):
         # A reward fits best with the mean equal to it: a reward at or above the bound is evidence for the bound against
         # everything below it, so the mixture cannot lower it.
         if reward < before:
-            history.stats[UPPER][arm] = tilt_bound(
-                self.family,
-                history.stats[SUM][arm],
-                pulls,
-                self.upper_threshold,
-                lookup.down_tilts,
-                lookup.down_growths,
-                lookup.log_weights,
-                before,
-            )
+            total = history.stats[SUM][arm]
+            place = known_place(total, pulls)
+            known = lookup.known[place] if place >= 0 else math.nan
+            if math.isnan(known):
+                known = self.upper_from(lookup, total, pulls, before)
+                if place >= 0 and known < before:
+                    lookup.known[place] = known
+            history.stats[UPPER][arm] = min(before, known)
+
+    def upper_from(self, lookup: Any, total: float, pulls: int, start: float) -> float:
+        """The upper bound, if it is below ``start``; else ``start``."""
+        tilts, growths, threshold = lookup.down_tilts, lookup.down_growths, self.upper_threshold
+        return tilt_bound(self.family, total, pulls, threshold, tilts, growths, lookup.log_weights, start)
 
     def reaches(self, history: History, lookup: Any, arm: int, target: float) -> bool:
         """Whether the running lower bound is at least ``target``.
@@ -242,10 +286,14 @@ class TiltBounds(NamedTuple):
             return True
         total = history.stats[SUM][arm]
         pulls = history.pulls[arm]
-        if target > total / pulls:
+        mean = total / pulls
+        if target > mean:
+            return False
+        # No likelihood ratio exceeds exp(N d(p, target)): far from the threshold there is nothing to mix.
+        if pulls * (self.family.divergence(mean, target) + _SPARE) < self.lower_threshold - _CLOSE - _SPARE:
             return False
         up, growths, weights = lookup.up_tilts, lookup.up_growths, lookup.log_weights
-        short = self.lower_threshold - log_mixture(self.family, target, total, pulls, up, growths, weights)[0]
+        short = self.lower_threshold - log_mixture_value(self.family, target, total, pulls, up, growths, weights)
         if 0.0 < short < _CLOSE:
             history.stats[LOWER][arm] = self.lower_now(history, lookup, arm)
         return short <= 0.0

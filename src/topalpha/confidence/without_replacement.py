@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import MutableSequence
 from typing import Any, NamedTuple
 
+from topalpha.arithmetic import power
 from topalpha.confidence.shifts import first_at_least, log_factorials, log_shifts, shift_grid, shift_upper
 from topalpha.rules.columns import LOWER, PULLS_THEN, SUM_THEN, UPPER
 from topalpha.rules.protocol import SUM, History
@@ -62,8 +63,8 @@ class WithoutReplacementBounds(NamedTuple):
     def tables(self) -> ShiftTables:
         """Log-factorials, and the shifts of both sides."""
         first = min(0.5 * self.epsilon, _LARGEST)
-        ratio = (_LARGEST / first) ** (1.0 / (_SIZE - 1))
-        gaps = [1.0 / self.items, 2.0 / self.items, *(first * ratio**index for index in range(_SIZE))]
+        ratio = power(_LARGEST / first, 1.0 / (_SIZE - 1))
+        gaps = [1.0 / self.items, 2.0 / self.items, *(first * power(ratio, index) for index in range(_SIZE))]
         weights = [_SINGLES, _SINGLES, *([(1.0 - 2.0 * _SINGLES) / _SIZE] * _SIZE)]
         shifts, log_weights = shift_grid(self.items, gaps, weights)
         return ShiftTables(log_factorials(self.items), shifts, log_weights, [0], [0.0])

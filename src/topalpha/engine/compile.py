@@ -20,15 +20,16 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core import types
-from numba.extending import overload_attribute, overload_method, register_jitable
+from numba.extending import overload, overload_attribute, overload_method, register_jitable
 
-from topalpha import confidence, families, rules
+from topalpha import arithmetic, confidence, families, rules
 from topalpha.families import draws
 from topalpha.validate import require
 
 #: The rooms whose plain functions rule bodies may call.
-SHARED_ROOMS: tuple[ModuleType, ...] = (families, confidence, rules)
+SHARED_ROOMS: tuple[ModuleType, ...] = (arithmetic, families, confidence, rules)
 
 #: Modules that run on the host only: input checks, texts of families, theory, reservoirs and the registry. An edit of
 #: them compiles nothing again.
@@ -37,6 +38,8 @@ HOST = re.compile(r"topalpha\.(validate|randomness|families\.units|(theory|reser
 # Compiled code borrows its arrays from a caller that keeps them alive. Counting references instead would cost an atomic
 # increment and decrement per array and call: more than all the mathematics of a round.
 _OPTIONS = {"_nrt": False}
+
+_LONGEST_TUPLE = 16
 
 _registered_methods: dict[str, int] = {}
 _registered_properties: set[str] = set()
@@ -104,7 +107,24 @@ def _register_classes(classes: list[type]) -> None:
 
 @cache
 def _register_function(function: Callable[..., Any], allocates: bool) -> None:
-    register_jitable(**({"_nrt": True} if allocates else _OPTIONS))(function)
+    options = {"_nrt": True} if allocates else _OPTIONS
+    tables = {
+        name: np.array(value)
+        for name in function.__code__.co_names
+        if isinstance(value := function.__globals__.get(name), tuple) and len(value) > _LONGEST_TUPLE
+    }
+    if not tables:
+        register_jitable(**options)(function)
+        return
+    # The compiler makes a variable of each element of a tuple; an array it takes as it is.
+    code, names = function.__code__, function.__globals__ | tables
+    body = FunctionType(code, names, function.__name__, function.__defaults__, function.__closure__)
+
+    def resolve(*_: Any) -> Any:
+        return body
+
+    resolve.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    overload(function, strict=False, jit_options=options)(resolve)
 
 
 SHARED_MODULES: tuple[ModuleType, ...] = tuple(

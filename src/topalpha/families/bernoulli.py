@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from topalpha.arithmetic import exp, expm1, log, log1p, log1p_absolute
 from topalpha.families.draws import draw_binomial
 from topalpha.families.protocols import FromZero
 from topalpha.families.scale import log_gamma
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 # Relative slack added to the last Newton iterate: larger than its rounding error, far below the tolerance of 1e-9.
 _OUTWARD = 4e-15
+
+_LOG_PI = log(math.pi)
 
 # A mean or room below this counts as 0 in the inversion, where products would underflow.
 _TINY = 1e-290
@@ -60,13 +63,13 @@ class Bernoulli(FromZero, BernoulliParameters):
             if other <= 0.0:
                 return math.inf
             # a ratio far below 1 is lost in the rounding of the gap
-            result -= mean * (math.log1p(gap / mean) if other > 0.5 * mean else math.log(other / mean))
+            result -= mean * (log1p(gap / mean) if other > 0.5 * mean else log(other / mean))
         if mean < 1.0:
             if other >= 1.0:
                 return math.inf
             room = 1.0 - mean
             left = 1.0 - other
-            result -= room * (math.log1p(-gap / room) if left > 0.5 * room else math.log(left / room))
+            result -= room * (log1p(-gap / room) if left > 0.5 * room else log(left / room))
         return max(result, 0.0)
 
     def excess(self, mean: float, room: float, level: float) -> float:
@@ -80,7 +83,7 @@ class Bernoulli(FromZero, BernoulliParameters):
         if level < 1e-30 or room < _TINY:
             return min(_OUTWARD, room)
         if mean < _TINY:
-            return min(_OUTWARD - math.expm1(-level), room)  # d(0, q) = -ln(1-q)
+            return min(_OUTWARD - expm1(-level), room)  # d(0, q) = -ln(1-q)
         variance = mean * room
         normal = math.sqrt(2.0 * variance * level)
         # d = x^2/(2v) (1 + a x + b x^2 + ...), inverted as a series in sqrt(2 v level)
@@ -91,13 +94,13 @@ class Bernoulli(FromZero, BernoulliParameters):
         if not (abs(skew) < 1.0 and spread < 1.0):
             rise = normal if mean < room else normal / (1.0 + 0.5 * skew)
         if rise >= 0.7 * room:  # near the pole at q = 1: d >= -entropy - (1-p) ln(1-q) places the start
-            entropy = mean * math.log(mean) + room * math.log(room)
-            rise = room - math.exp((entropy - level) / room)
+            entropy = mean * log(mean) + room * log(room)
+            rise = room - exp((entropy - level) / room)
             if rise >= room:
                 return room
         for _ in range(100):
             left = room - rise
-            value = -mean * math.log1p(rise / mean) - room * math.log1p(-rise / room) - level
+            value = -mean * log1p(rise / mean) - room * log1p(-rise / room) - level
             step = value * (mean + rise) * left / rise
             following = rise - step
             if following >= room:  # only a first step, taken from below, can overshoot the pole
@@ -133,8 +136,8 @@ class Bernoulli(FromZero, BernoulliParameters):
             return 0.0
         if max(one, other) >= 1.0:
             return 1.0
-        fall = math.log1p(-one) - math.log1p(-other)
-        return fall / (math.log(other) - math.log(one) + fall)
+        fall = log1p(-one) - log1p(-other)
+        return fall / (log(other) - log(one) + fall)
 
     def chernoff(self, one: float, other: float) -> float:
         """d*(x, y) = d(z*, x) = d(z*, y)."""
@@ -155,23 +158,23 @@ class Bernoulli(FromZero, BernoulliParameters):
         S ln p + (N-S) ln(1-p) - ln B(S+1/2, N-S+1/2) + ln pi, with 0 ln 0 = 0.
         """
         failures = pulls - total
-        result = log_gamma(pulls + 1.0) - log_gamma(total + 0.5) - log_gamma(failures + 0.5) + math.log(math.pi)
+        result = log_gamma(pulls + 1.0) - log_gamma(total + 0.5) - log_gamma(failures + 0.5) + _LOG_PI
         if total > 0.0:
-            result += total * math.log(total / pulls)
+            result += total * log(total / pulls)
         if failures > 0.0:
-            result += failures * math.log(failures / pulls)
+            result += failures * log(failures / pulls)
         return result
 
     def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
         """tilt S - N ln(1 + mean (e^tilt - 1)) (docs/proofs.md, C)."""
         if mean * growth <= -1.0:
             return tilt * (total - pulls)  # at mean 1, where e^tilt is lost in rounding
-        return tilt * total - pulls * math.log1p(mean * growth)
+        return tilt * total - pulls * log1p_absolute(mean * growth)
 
     def tilted_slope(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
         """The derivative of :meth:`tilted` in the mean."""
         if mean * growth <= -1.0:
-            return pulls * math.exp(min(-tilt, 700.0))
+            return pulls * exp(min(-tilt, 700.0))
         return -pulls * growth / (1.0 + mean * growth)
 
     def smallest_tilt(self, epsilon: float) -> float:
@@ -219,13 +222,13 @@ class Bernoulli(FromZero, BernoulliParameters):
                 return -math.inf
             if mean <= 0.0:
                 return math.inf
-            result += total * math.log(alternative / mean)
+            result += total * log(alternative / mean)
         if failures > 0.0:
             if alternative >= 1.0:
                 return -math.inf
             if mean >= 1.0:
                 return math.inf
-            result += failures * math.log((1.0 - alternative) / (1.0 - mean))
+            result += failures * log((1.0 - alternative) / (1.0 - mean))
         return result
 
     def sample(self, mean: float, rng: Generator) -> float:

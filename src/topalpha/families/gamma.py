@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from topalpha.arithmetic import exp, log, log1p
 from topalpha.families.protocols import FromZero
 from topalpha.families.scale import (
     LARGEST_EXPONENT,
@@ -58,9 +59,9 @@ class ScaleFamily(FromZero):
         shift = widest_shift(level / self.shape)
         shift += OUTWARD * (1.0 + shift)
         if shift < 700.0:
-            return min(mean * math.exp(shift), self.highest)
-        shift += math.log(mean)
-        return min(math.exp(shift), self.highest) if shift < LARGEST_EXPONENT else self.highest
+            return min(mean * exp(shift), self.highest)
+        shift += log(mean)
+        return min(exp(shift), self.highest) if shift < LARGEST_EXPONENT else self.highest
 
     def lower(self, mean: float, level: float) -> float:
         """inf{q : d(mean, q) <= level}, never above it (label ``kl-lb``)."""
@@ -74,7 +75,7 @@ class ScaleFamily(FromZero):
             return self.highest
         exponent = (later - level) / self.shape * (bound / (bound - mean))
         exponent += SPARE * (1.0 + exponent)
-        return min(bound * math.exp(exponent), self.highest) if exponent < LARGEST_EXPONENT else self.highest
+        return min(bound * exp(exponent), self.highest) if exponent < LARGEST_EXPONENT else self.highest
 
     def chernoff_point(self, one: float, other: float) -> float:
         """z* = x y ln(y/x) / (y - x), for any shape; 0 where a mean is 0."""
@@ -122,8 +123,8 @@ class ScaleFamily(FromZero):
         prior_scale = (self.highest if self.highest < math.inf else 1.0) / PRIOR_DEPTH
         size = self.shape * pulls
         amount = self.shape * total
-        result = size * (math.log(size) - 1.0) - log_gamma(size + PRIOR_SHAPE) + log_gamma(PRIOR_SHAPE)
-        return result + PRIOR_SHAPE * math.log1p(amount / prior_scale) + size * math.log1p(prior_scale / amount)
+        result = size * (log(size) - 1.0) - log_gamma(size + PRIOR_SHAPE) + log_gamma(PRIOR_SHAPE)
+        return result + PRIOR_SHAPE * log1p(amount / prior_scale) + size * log1p(prior_scale / amount)
 
     def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
         """-k N tilt + (1 - e^-tilt) k S / mean: the alternative is mean * e^tilt (docs/proofs.md, C)."""
@@ -144,11 +145,11 @@ class ScaleFamily(FromZero):
 
     def smallest_tilt(self, epsilon: float) -> float:
         """ln(1 + epsilon / (2M)), M the highest mean."""
-        return math.log1p(0.5 * epsilon / reach(self.highest, epsilon))
+        return log1p(0.5 * epsilon / reach(self.highest, epsilon))
 
     def largest_tilt(self) -> float:
         """ln 8."""
-        return math.log(8.0)
+        return log(8.0)
 
     def gap_unit(self, epsilon: float) -> float:
         """epsilon / M, M the highest mean."""
@@ -189,7 +190,7 @@ class ScaleFamily(FromZero):
             return math.inf if total > 0.0 else -math.inf
         if alternative <= 0.0:
             return -math.inf if total > 0.0 else math.inf
-        fall = math.log(mean) - math.log(alternative)
+        fall = log(mean) - log(alternative)
         return self.shape * (pulls * fall + total / alternative * ((alternative - mean) / mean))
 
     def check(self, reward: float) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from topalpha.arithmetic import log1p
 from topalpha.families.protocols import Independent
 from topalpha.families.scale import OUTWARD, SPARE
 from topalpha.validate import positive, real, require
@@ -109,7 +110,7 @@ class Gaussian(Independent, GaussianParameters):
         """
         if pulls <= 0:
             return 0.0
-        return 1.0 / pulls + 0.5 * (1.0 + 1.0 / (_NATS * pulls)) * math.log1p(_NATS * pulls)
+        return 1.0 / pulls + 0.5 * (1.0 + 1.0 / (_NATS * pulls)) * log1p(_NATS * pulls)
 
     def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
         """tilt S - N (mean tilt + sigma^2 tilt^2 / 2) (docs/proofs.md, C)."""

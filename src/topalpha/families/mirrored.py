@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from topalpha.arithmetic import expm1
 from topalpha.families.protocols import RewardFamily
 from topalpha.families.scale import LARGEST_EXPONENT
 from topalpha.validate import require
@@ -91,12 +92,12 @@ class Mirrored(NamedTuple):
 
     def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
         """The family's term with the opposite tilt: tilting a mean down tilts its mirror image up."""
-        opposite = math.expm1(min(-tilt, LARGEST_EXPONENT))
+        opposite = expm1(min(-tilt, LARGEST_EXPONENT))
         return self.family.tilted(0.0 - mean, 0.0 - total, pulls, -tilt, opposite)
 
     def tilted_slope(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
         """The derivative of :meth:`tilted` in the mean."""
-        opposite = math.expm1(min(-tilt, LARGEST_EXPONENT))
+        opposite = expm1(min(-tilt, LARGEST_EXPONENT))
         return -self.family.tilted_slope(0.0 - mean, 0.0 - total, pulls, -tilt, opposite)
 
     def smallest_tilt(self, epsilon: float) -> float:

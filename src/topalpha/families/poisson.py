@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from topalpha.arithmetic import exp, log, log1p
 from topalpha.families.draws import draw_poisson
 from topalpha.families.protocols import FromZero
 from topalpha.families.scale import (
@@ -62,7 +63,7 @@ class Poisson(FromZero, PoissonParameters):
         if mean <= 0.0:
             return other
         if other - mean > mean:  # other / mean might overflow, and nothing cancels
-            return other - mean - mean * (math.log(other) - math.log(mean))
+            return other - mean - mean * (log(other) - log(mean))
         return mean * ratio_cost(other, mean)
 
     def upper(self, mean: float, level: float) -> float:
@@ -80,7 +81,7 @@ class Poisson(FromZero, PoissonParameters):
         if level <= 0.0 or mean <= 0.0:
             return mean
         shift = widest_shift(level / mean)
-        bound = mean * math.exp(-shift - OUTWARD * (1.0 + shift))
+        bound = mean * exp(-shift - OUTWARD * (1.0 + shift))
         return bound if bound > 1e-300 else 0.0  # smaller numbers are too coarse to round outward
 
     def ceiling(self, mean: float, bound: float, level: float, later: float) -> float:
@@ -127,9 +128,9 @@ class Poisson(FromZero, PoissonParameters):
         if pulls <= 0:
             return 0.0
         rate = 0.5 / (self.highest if self.highest < math.inf else _USUAL)
-        result = 0.5 * math.log(math.pi / rate) - log_gamma(total + 0.5) + 0.5 * math.log(pulls + rate)
+        result = 0.5 * log(math.pi / rate) - log_gamma(total + 0.5) + 0.5 * log(pulls + rate)
         if total > 0.0:
-            result += total * (math.log(total) - 1.0 + math.log1p(rate / pulls))
+            result += total * (log(total) - 1.0 + log1p(rate / pulls))
         return result
 
     def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:
@@ -187,7 +188,7 @@ class Poisson(FromZero, PoissonParameters):
                 return -math.inf
             if mean <= 0.0:
                 return math.inf
-            result += total * (math.log(alternative) - math.log(mean))
+            result += total * (log(alternative) - log(mean))
         return result
 
     def sample(self, mean: float, rng: Generator) -> float:

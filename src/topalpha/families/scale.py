@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+from topalpha.arithmetic import expm1, log, log1p
+
 # Relative slack added to a root: larger than its rounding error, far below the tolerance of 1e-9.
 OUTWARD = 4e-15
 
@@ -16,6 +18,8 @@ SPARE = 1e-12
 
 # exp of anything larger overflows, where Python raises and compiled code does not.
 LARGEST_EXPONENT = 709.782712893384
+
+_HALF_LOG_TWO_PI = 0.5 * log(2.0 * math.pi)
 
 # Without a highest mean, the grids of tilts and gaps cover means up to this many epsilons.
 REACH = 1024.0
@@ -37,8 +41,8 @@ def ratio_cost(one: float, other: float) -> float:
     if abs(change) < 1e-3:  # the difference below would cancel
         return change * change * (0.5 - change * (1.0 / 3.0 - change * (0.25 - change * (0.2 - change / 6.0))))
     if abs(change) < 0.5:
-        return change - math.log1p(change)
-    return one / other - 1.0 - (math.log(one) - math.log(other))
+        return change - log1p(change)
+    return one / other - 1.0 - (log(one) - log(other))
 
 
 def log_gamma(value: float) -> float:
@@ -58,7 +62,8 @@ def log_gamma(value: float) -> float:
     series = 1.0 / 1188.0 - inverse * (691.0 / 360360.0 - inverse * series)
     series = 1.0 / 1260.0 - inverse * (1.0 / 1680.0 - inverse * series)
     series = (1.0 / 12.0 - inverse * (1.0 / 360.0 - inverse * series)) / value
-    return (value - 0.5) * math.log(value) - value + 0.5 * math.log(2.0 * math.pi) + series - math.log(product)
+    result = (value - 0.5) * log(value) - value + _HALF_LOG_TWO_PI + series
+    return result - log(product) if product != 1.0 else result
 
 
 def widest_growth(level: float) -> float:
@@ -69,7 +74,7 @@ def widest_growth(level: float) -> float:
     Examples
     --------
     >>> u = widest_growth(0.5)
-    >>> round(u - math.log1p(u), 12)
+    >>> round(u - log1p(u), 12)
     0.5
     """
     if level <= 0.0:
@@ -80,7 +85,7 @@ def widest_growth(level: float) -> float:
     growth = width * (1.0 + width * (1.0 / 3.0 + width / 36.0))
     if width >= 1e-4:  # below, the series is exact to rounding, and Newton's value would cancel
         for _ in range(60):
-            step = (growth - math.log1p(growth) - level) * (1.0 + growth) / growth
+            step = (growth - log1p(growth) - level) * (1.0 + growth) / growth
             growth -= step
             if abs(step) <= 1e-8 * growth:
                 break  # convergence is quadratic
@@ -107,7 +112,7 @@ def widest_shift(level: float) -> float:
     shift = width * (1.0 + width * (1.0 / 6.0 + width / 36.0)) if level < 1.0 else level + 1.0
     if width >= 1e-4:
         for _ in range(60):
-            slope = -math.expm1(-shift)
+            slope = -expm1(-shift)
             step = (shift - slope - level) / slope
             shift -= step
             if abs(step) <= 1e-8 * shift:
@@ -124,8 +129,8 @@ def log_quotient(low: float, high: float) -> float:
     0.69314718056
     """
     if high - low < low:
-        return math.log1p((high - low) / low)
-    return math.log(high) - math.log(low)
+        return log1p((high - low) / low)
+    return log(high) - log(low)
 
 
 def growth_series(share: float) -> float:

@@ -23,7 +23,7 @@ from topalpha.validate import choice, flag, plain, quoted, real, require, whole,
 
 #: One-parameter families (or rewards that one dominates), each in the file of its name. Every algorithm takes them.
 FAMILIES: dict[str, Any] = {
-    name: getattr(import_module(f"topalpha.families.{name}"), name.title())
+    name: getattr(import_module(f"{__package__}.{name}"), name.title())
     for name in ("bernoulli", "gaussian", "poisson", "exponential", "gamma")
 }
 

@@ -131,7 +131,7 @@ def _at_once(recording: Recording) -> bool:
 
 def _call(function: str, places: str, task: Task, pulls: int | None, pickled: bool) -> str:
     # The test set determines the rewards.
-    left_out = {"pool", "items", *(("family", "minimise") if task.items else ())}
+    left_out = {"pool", "items", "rules", *(("family", "minimise") if task.items else ())}
     plain = Task(task.alpha, task.epsilon, task.delta).to_dict()
     kept = ("alpha", "epsilon", "delta", "family", "algorithm", "seed")
     named = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from topalpha.arithmetic import exp, log
 from topalpha.rules.claims import FIRST_SHARE, least_shown
 from topalpha.rules.columns import PLACE, UPPER
 from topalpha.rules.joint_stop import certificate, joined, leader_evidence, seen_arms
@@ -83,7 +84,7 @@ def joint_claims(algorithm: Joint, history: History, arm: int) -> list[Claim]:
     grid = larger_alphas(algorithm.alpha)
     curve: list[Claim] = []
     for alpha in (algorithm.alpha, *grid):
-        share = 0.0 if alpha == algorithm.alpha else math.log((1.0 - FIRST_SHARE) / len(grid) / FIRST_SHARE)
+        share = 0.0 if alpha == algorithm.alpha else log((1.0 - FIRST_SHARE) / len(grid) / FIRST_SHARE)
         at_alpha = algorithm._replace(
             log_draws=_log_draws(algorithm, alpha, seen),
             log_leader=algorithm.log_leader + share,
@@ -102,7 +103,7 @@ def _log_draws(algorithm: Joint, alpha: float, seen: int) -> float:
     From an infinite pool any number of draws counts. From a list the number must be fixed in advance: arms without a
     reward count with delta_u.
     """
-    delta_u = math.exp(algorithm.log_delta_u)
+    delta_u = exp(algorithm.log_delta_u)
     if algorithm.pool == 0:
         return -log_all_fail(0, alpha, seen, delta_u)
     missing = algorithm.arms - seen

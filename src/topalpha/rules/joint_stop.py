@@ -10,6 +10,7 @@ import math
 from collections.abc import MutableSequence
 from typing import Any, NamedTuple
 
+from topalpha.arithmetic import exp, log
 from topalpha.rules.columns import ASKED_THEN, PLACE, PULLS_THEN, UPPER
 from topalpha.rules.protocol import SUM, WAIT, History
 from topalpha.rules.sampling import fill_means, has_room, leads_blindly, next_challenger, told_leader
@@ -193,7 +194,7 @@ def leader_evidence(rule: Any, history: History, memory: Any, leader: int, x: fl
     if mean <= rule.family.lowest:
         return math.inf  # no arm's mean is below x - epsilon: no error is possible at this x
     own: float = rule.evidence.evidence_above(history, memory.lookup, leader, mean)
-    return math.log(weight) + own
+    return log(weight) + own
 
 
 def joined(rule: Any, leader: float, challengers: float) -> bool:
@@ -206,7 +207,7 @@ def joined(rule: Any, leader: float, challengers: float) -> bool:
         return True
     if largest < -1.0986122886681098:  # -ln 3: even three equal terms would fall short
         return False
-    return math.exp(one) + math.exp(two) + math.exp(three) >= 1.0
+    return exp(one) + exp(two) + exp(three) >= 1.0
 
 
 def certificate(rule: Any, history: History, memory: Any, leader: int, challenger: int, log_draws: float) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from topalpha.arithmetic import log, log1p
 from topalpha.rules.elimination import ALIVE, FURTHER, keep_best, new_round, next_blocks, set_size
 from topalpha.rules.protocol import History, Integers
 
@@ -59,8 +60,8 @@ class EliminationContest(NamedTuple):
             return 1
         if self.halving:
             share = self.round_epsilon(stage)
-            return max(1, math.ceil(self.factor * math.log(3.0 / self.round_level(stage)) / (share * share)))
-        return max(1, math.ceil(self.factor * math.log((size - 1.0) / self.delta) / (self.epsilon * self.epsilon)))
+            return max(1, math.ceil(self.factor * log(3.0 / self.round_level(stage)) / (share * share)))
+        return max(1, math.ceil(self.factor * log((size - 1.0) / self.delta) / (self.epsilon * self.epsilon)))
 
     def contest(self, history: History, order: Integers, first: int, fresh: int, place: int, batch: Integers) -> int:
         """Continue a contest of the arms in the set from ``first`` on, or of ``fresh`` new arms that begin there.
@@ -127,8 +128,8 @@ def arms_to_see(alpha: float, delta: float, tight: bool) -> int:
     >>> arms_to_see(0.05, 0.05, False), arms_to_see(0.05, 0.05, True)
     (74, 72)
     """
-    rate = -math.log1p(-alpha) if tight else alpha
-    return rounded_up(math.log(2.0 / delta) / rate)
+    rate = -log1p(-alpha) if tight else alpha
+    return rounded_up(log(2.0 / delta) / rate)
 
 
 def rounded_up(number: float) -> int:

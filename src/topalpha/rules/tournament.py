@@ -66,14 +66,16 @@ def play(winner: MutableSequence[int], keys: Sequence[float], pulls: Sequence[in
     """
     node = len(winner) // 2 + arm
     winner[node] = arm
-    node //= 2
-    while node >= 1:
-        before = winner[node]
-        now = better(winner[2 * node], winner[2 * node + 1], keys, pulls)
-        if now == before and now != arm:
-            return  # the arm neither wins nor won here: nothing above changes
-        winner[node] = now
+    champion = arm
+    while node > 1:
+        rival = winner[node ^ 1]
         node //= 2
+        # Most matches are decided by the keys: asking `better` each time would double their cost.
+        if rival >= 0 and not keys[champion] > keys[rival]:
+            champion = better(champion, rival, keys, pulls)
+        if champion == winner[node] and champion != arm:
+            return  # the arm neither wins nor won here: nothing above changes
+        winner[node] = champion
 
 
 def rebuild(winner: MutableSequence[int], keys: Sequence[float], pulls: Sequence[int], arms: int) -> None:
@@ -108,6 +110,8 @@ def runner_up(winner: Sequence[int], keys: Sequence[float], pulls: Sequence[int]
     node = len(winner) // 2 + arm
     best = -1
     while node > 1:
-        best = better(best, winner[node ^ 1], keys, pulls)
+        rival = winner[node ^ 1]
+        if rival >= 0 and (best < 0 or not keys[best] > keys[rival]):
+            best = better(best, rival, keys, pulls)
         node //= 2
     return best

@@ -153,7 +153,7 @@ def law_in_words(search: Any, draw: Grid | Sampler, pull: SplitScore) -> str:
 
 def fingerprint(search: Any, task: Task, pull: SplitScore) -> str:
     """A hash of the search for its name in a file: data, estimator, settings, metric and target, by value."""
-    target = {name: value for name, value in task.to_dict().items() if name != "seed"}
+    target = {name: value for name, value in task.to_dict().items() if name not in ("seed", "rules")}
     seed = search.random_state if int_like(search.random_state) else None
     laws = [{name: by_value(values) for name, values in one.items()} for one in parts(search.param_distributions)]
     parameters = (target, search.test_size, search.splits, seed, pull.dither)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from topalpha.ask_tell import Log, Result, Search, Standing, Trail, at_rest, replay, stand, steps
+from topalpha.ask_tell import Log, Result, Search, Standing, Trail, at_rest, begun_again, replay, stand, steps
 from topalpha.certificate import Certificate
 from topalpha.session import RUNNING, Session, confirmed, recorded_task
 from topalpha.storage import Recording, read
@@ -56,7 +56,7 @@ class Origin:
     def fresh(self) -> Search:
         """A new search."""
         if isinstance(self.log, Trail):
-            return Search(self.log.algorithm, self.log.seed, model=self.log.model)
+            return begun_again(self.log)
         assert isinstance(self.log, Recording)
         task = recorded_task(self.log.config)
         return Search(task.design(), task.seed, model=task.model)

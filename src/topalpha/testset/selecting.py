@@ -225,7 +225,7 @@ def _session(
     kept: Mapping[str, str] = (config.get("code") or {}).get("select", {})
     require(bool(kept), "name", "be a choice that select began", name)
     recorded, asked = asdict(recorded_task(config)), asdict(task)
-    other = {key: value for key, value in asked.items() if recorded[key] != value}
+    other = {key: value for key, value in asked.items() if recorded[key] != value and key != "rules"}
     was = ", ".join(f"{key}={recorded[key]!r}" for key in other)
     require(not other, "the target", f"be the recorded one, with {was}", other)
     for part, value in own.items():

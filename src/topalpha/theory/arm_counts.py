@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+from topalpha.arithmetic import log, log1p, power
+from topalpha.theory.chances import binomial_below, hypergeometric_log_mean
 from topalpha.validate import LONGEST_LIST, fraction, positive, require, whole
 
 
@@ -20,7 +22,7 @@ def _ceil(number: float) -> int:
 
 def _rate(chance: float) -> float:
     """-ln(1 - chance), never 0, even for a tiny chance."""
-    return max(-math.log1p(-chance), math.ulp(0.0))
+    return max(-log1p(-chance), math.ulp(0.0))
 
 
 def arms_paper(alpha: float, delta: float) -> int:
@@ -31,7 +33,7 @@ def arms_paper(alpha: float, delta: float) -> int:
     >>> arms_paper(0.05, 0.05)
     74
     """
-    return _ceil(math.log(2.0 / fraction("delta", delta)) / fraction("alpha", alpha))  # label alg-alpha-kl-lucb
+    return _ceil(log(2.0 / fraction("delta", delta)) / fraction("alpha", alpha))  # label alg-alpha-kl-lucb
 
 
 def arms_tight(alpha: float, delta: float) -> int:
@@ -42,7 +44,7 @@ def arms_tight(alpha: float, delta: float) -> int:
     >>> arms_tight(0.05, 0.05)
     72
     """
-    return _ceil(math.log(2.0 / fraction("delta", delta)) / _rate(fraction("alpha", alpha)))
+    return _ceil(log(2.0 / fraction("delta", delta)) / _rate(fraction("alpha", alpha)))
 
 
 def arms_table(alpha: float, delta: float) -> int:
@@ -53,7 +55,7 @@ def arms_table(alpha: float, delta: float) -> int:
     >>> arms_table(0.05, 0.05)
     60
     """
-    return _ceil(-math.log(fraction("delta", delta)) / fraction("alpha", alpha))
+    return _ceil(-log(fraction("delta", delta)) / fraction("alpha", alpha))
 
 
 def arms_constant_confidence(alpha: float, delta_a: float, delta_u: float) -> int:
@@ -67,7 +69,7 @@ def arms_constant_confidence(alpha: float, delta_a: float, delta_u: float) -> in
     76
     """
     good = fraction("alpha", alpha) * (1.0 - fraction("delta_u", delta_u))
-    return _ceil(-math.log(fraction("delta_a", delta_a)) / _rate(good))
+    return _ceil(-log(fraction("delta_a", delta_a)) / _rate(good))
 
 
 def arms_joint(alpha: float, delta: float, delta_u: float, w2: float) -> int:
@@ -83,7 +85,7 @@ def arms_joint(alpha: float, delta: float, delta_u: float, w2: float) -> int:
     weight = positive("w2", w2)
     require(weight <= 1.0, "w2", "be at most 1", w2)
     good = fraction("alpha", alpha) * (1.0 - fraction("delta_u", delta_u))
-    return _ceil(-math.log(weight * fraction("delta", delta)) / _rate(good))
+    return _ceil(-log(weight * fraction("delta", delta)) / _rate(good))
 
 
 def arms_of_rank(rank: int, chance: float, level: float) -> int:
@@ -97,15 +99,13 @@ def arms_of_rank(rank: int, chance: float, level: float) -> int:
     (True, 110)
     """
     rank, chance, level = whole("rank", rank), fraction("chance", chance), fraction("level", level)
-    from scipy.special import bdtr
-
     short, enough = rank - 1, rank
-    while bdtr(rank - 1, enough, chance) > level:
+    while binomial_below(rank, enough, chance) > level:
         short, enough = enough, 2 * enough
         require(enough < 2**31, "alpha", "be large enough that fewer than 2^31 arms are needed", f"{enough:.3g} arms")
     while enough - short > 1:
         middle = (short + enough) // 2
-        if bdtr(rank - 1, middle, chance) <= level:
+        if binomial_below(rank, middle, chance) <= level:
             enough = middle
         else:
             short = middle
@@ -134,14 +134,8 @@ def log_all_fail(pool: int, alpha: float, drawn: int, delta_u: float) -> float:
     0.25
     """
     if pool == 0:
-        return drawn * math.log1p(-alpha * (1.0 - delta_u))
-    from scipy.special import logsumexp
-    from scipy.stats import hypergeom
-
-    top = top_size(pool, alpha)
-    counts = range(max(0, drawn - (pool - top)), min(top, drawn) + 1)
-    terms = hypergeom.logpmf(counts, pool, top, drawn)
-    return float(logsumexp([term + count * math.log(delta_u) for term, count in zip(terms, counts, strict=True)]))
+        return drawn * log1p(-alpha * (1.0 - delta_u))
+    return hypergeometric_log_mean(pool, top_size(pool, alpha), drawn, delta_u)
 
 
 def arms_of_pool(pool: int, alpha: float, level: float, delta_u: float) -> tuple[int, float]:
@@ -157,10 +151,11 @@ def arms_of_pool(pool: int, alpha: float, level: float, delta_u: float) -> tuple
     """
     pool, alpha, level = whole("pool", pool, most=LONGEST_LIST), fraction("alpha", alpha), fraction("level", level)
     delta_u = fraction("delta_u", delta_u)
-    target = math.log(level)
+    target, top = log(level), top_size(pool, alpha)
     if log_all_fail(pool, alpha, pool, delta_u) > target:
-        return pool, level ** (1.0 / top_size(pool, alpha))
-    short, enough = 0, pool
+        return pool, power(level, 1.0 / top)
+    # As many as an endless pool needs are enough: drawing without replacement only helps (Hoeffding 1963).
+    short, enough = 0, min(pool, _ceil(target / -_rate(top / pool * (1.0 - delta_u)) * (1.0 + 1e-12)))
     while enough - short > 1:
         middle = (short + enough) // 2
         if log_all_fail(pool, alpha, middle, delta_u) <= target:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from topalpha.arithmetic import log
 from topalpha.theory.bound import Bound, conclude
 from topalpha.validate import fraction, positive, require
 
@@ -78,7 +79,7 @@ def lower_bound(
     >>> lower_bound(parse("beta(1,2)"), 0.05, 0.05, Bernoulli()).reason
     'no mean of the family lies above 1, its supremum being 1'
     """
-    rate = max(0.0, -math.log(2.4 * fraction("delta", delta)))
+    rate = max(0.0, -log(2.4 * fraction("delta", delta)))
     best, *inner, _ = partition(reservoir, alpha)
     reasons = _objections(reservoir, family, best)
     if best == math.inf:
@@ -104,7 +105,7 @@ def worst_case_lower_bound(alpha: float, epsilon: float, delta: float) -> float:
     """
     risk = fraction("delta", delta)
     slack = positive("epsilon", epsilon)
-    return max(0.0, -math.log(4.0 * risk)) / (18375.0 * fraction("alpha", alpha)) / slack / slack  # its square may be 0
+    return max(0.0, -log(4.0 * risk)) / (18375.0 * fraction("alpha", alpha)) / slack / slack  # its square may be 0
 
 
 _LOWER = (
@@ -156,8 +157,8 @@ def relaxed_lower_bound(
         return conclude(0.0, reasons, _RELAXED, arithmetic)
     risk = fraction("delta", delta)
     near, count = _near(bounds, epsilon), len(bounds) - 1
-    half = -0.5 * math.log(4.0 * risk * (1.0 - risk)) if risk < 0.5 else 0.0
-    full = max(0.0, -math.log(2.4 * risk))
+    half = -0.5 * log(4.0 * risk * (1.0 - risk)) if risk < 0.5 else 0.0
+    full = max(0.0, -log(2.4 * risk))
     inside = math.fsum(_inverse(family.divergence(b, raised)) for b in bounds[2 : min(near, count - 1) + 1])
     below = math.fsum(_inverse(family.divergence(b, raised)) for b in bounds[near + 1 : count])
     return conclude(half * inside + full * below, reasons, _RELAXED, arithmetic)
@@ -187,5 +188,5 @@ def printed_relaxed_lower_bound(
     edge = max(bounds[1] - epsilon, family.lowest)
     total = (near - 1) * _inverse(family.divergence(edge, raised))
     total += math.fsum(_inverse(family.divergence(b, raised)) for b in bounds[near + 1 : count])
-    value = total * max(0.0, -math.log(4.0 * fraction("delta", delta)))
+    value = total * max(0.0, -log(4.0 * fraction("delta", delta)))
     return conclude(value, reasons, _RELAXED, arithmetic=True)

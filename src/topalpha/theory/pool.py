@@ -9,6 +9,7 @@ import math
 from functools import cache
 
 from topalpha.theory.arm_counts import arms_of_pool, log_all_fail, top_size  # noqa: F401 - version 0.2.0 had them here
+from topalpha.theory.chances import least_chance, valid_below
 from topalpha.validate import whole
 
 
@@ -38,16 +39,12 @@ def rank_alpha(rank: int, level: float, arms: int, pool: int, delta_u: float) ->
     """
     if rank > arms:
         return math.inf
-    from scipy.stats import beta, binom, hypergeom
-
     if pool == 0:
-        return float(beta.ppf(1.0 - level, rank, arms - rank + 1) / (1.0 - delta_u))
+        return least_chance(rank, arms, level) / (1.0 - delta_u)
     short, enough = 0, pool + 1
     while enough - short > 1:
         top = (short + enough) // 2
-        counts = range(min(top, arms) + 1)
-        missing = hypergeom.pmf(counts, pool, top, arms) @ binom.cdf(rank - 1, counts, 1.0 - delta_u)
-        if missing <= level:
+        if valid_below(rank, pool, top, arms, 1.0 - delta_u) <= level:
             enough = top
         else:
             short = top

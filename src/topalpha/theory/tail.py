@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from topalpha.arithmetic import power
 from topalpha.theory.bound import Bound
 from topalpha.validate import fraction, positive, real, require
 
@@ -28,10 +29,10 @@ def gap_bounds(alpha: float, beta: float, lower_constant: float, upper_constant:
     >>> gap_bounds(0.25, 2.0, 1.0, 4.0)
     (0.25, 0.5)
     """
-    share, power = fraction("alpha", alpha), positive("beta", beta)
+    share, root = fraction("alpha", alpha), 1.0 / positive("beta", beta)
     low, high = positive("lower_constant", lower_constant), positive("upper_constant", upper_constant)
     require(low <= high, "upper_constant", "not be below lower_constant", upper_constant)
-    return (share / high) ** (1.0 / power), (share / low) ** (1.0 / power)
+    return power(share / high, root), power(share / low, root)
 
 
 def _reach(reach: float) -> float:
@@ -56,7 +57,7 @@ def regret_bound(
     >>> regret_bound(0.25, 2.0, 1.0, 0.25).value
     0.75
     """
-    gap = (fraction("alpha", alpha) / positive("lower_constant", lower_constant)) ** (1.0 / positive("beta", beta))
+    gap = power(fraction("alpha", alpha) / positive("lower_constant", lower_constant), 1.0 / positive("beta", beta))
     if gap > _reach(reach) * (1.0 + 1e-12):
         return Bound(None, f"the tail assumption reaches {reach:g} below mu*, and {gap:g} is needed", _TAIL)
     return Bound(gap + _epsilon(epsilon), "", _TAIL)  # label ass:smoothness, constants exchanged
@@ -74,7 +75,7 @@ def alpha_from_beta(
     """
     gap = positive("regret", regret) - _epsilon(epsilon)
     require(gap > 0.0, "epsilon", f"be below regret = {regret:g}", epsilon)
-    alpha = positive("lower_constant", lower_constant) * gap ** positive("beta", beta)
+    alpha = positive("lower_constant", lower_constant) * power(gap, positive("beta", beta))
     if gap > _reach(reach) * (1.0 + 1e-12):
         return Bound(None, f"the tail assumption reaches {reach:g} below mu*, and {gap:g} is needed", _TAIL)
     if alpha >= 1.0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from topalpha.arithmetic import log, power
 from topalpha.theory.arm_counts import arms_paper
 from topalpha.theory.bound import Bound, conclude
 from topalpha.theory.lower import partition
@@ -47,8 +48,8 @@ def exploration_rate(t: float, n: int, delta: float, gamma: float = 1.1, k1: flo
     >>> round(exploration_rate(10_000, 74, 0.05), 6)
     20.522214
     """
-    head = math.log(positive("k1", k1) * whole("n", n) / fraction("delta", delta))
-    return head + _gamma(gamma) * math.log(positive("t", t))  # label explo-rate
+    head = log(positive("k1", k1) * whole("n", n) / fraction("delta", delta))
+    return head + _gamma(gamma) * log(positive("t", t))  # label explo-rate
 
 
 def smallest_exploration_constant(gamma: float) -> float:
@@ -61,11 +62,11 @@ def smallest_exploration_constant(gamma: float) -> float:
     >>> round(smallest_exploration_constant(1.1), 7)
     21.1688969
     """
-    power, cut = _gamma(gamma), 50.0
-    head = math.fsum(k**-power for k in range(1, int(cut)))
+    decay, cut = _gamma(gamma), 50.0
+    head = math.fsum(power(k, -decay) for k in range(1, int(cut)))
     # Euler-Maclaurin for the rest; the first omitted term is below 1e-12 for every gamma.
-    tail = cut ** (1.0 - power) / (power - 1.0) + 0.5 * cut**-power + power * cut ** (-power - 1.0) / 12.0
-    tail -= power * (power + 1.0) * (power + 2.0) * cut ** (-power - 3.0) / 720.0
+    tail = power(cut, 1.0 - decay) / (decay - 1.0) + 0.5 * power(cut, -decay) + decay * power(cut, -decay - 1.0) / 12.0
+    tail -= decay * (decay + 1.0) * (decay + 2.0) * power(cut, -decay - 3.0) / 720.0
     return float(2.0 * (head + tail))
 
 
@@ -77,13 +78,13 @@ def leading_constant(gamma: float) -> float:
     >>> round(leading_constant(1.1), 10)
     2.3396856053
     """
-    power = _gamma(gamma)
-    rest = 1.0 + power / math.e
-    x = 2.0 * power
-    while x < power * math.log(x) + rest:
+    factor = _gamma(gamma)
+    rest = 1.0 + factor / math.e
+    x = 2.0 * factor
+    while x < factor * log(x) + rest:
         x *= 2.0
     while True:  # x - gamma ln x - rest is convex: Newton from the right of the largest root decreases to it
-        following = x - (x - power * math.log(x) - rest) / (1.0 - power / x)
+        following = x - (x - factor * log(x) - rest) / (1.0 - factor / x)
         if following >= x:
             return x
         x = following
@@ -151,7 +152,7 @@ def upper_bound(
     least = smallest_exploration_constant(gamma)
     if k1 < least * (1.0 - 1e-9):
         reasons.append(f"k1 = {k1:g} is below 2 zeta(gamma) = {least:.6g}")
-    slope = -12.0 * hardness.value * math.log(delta)
+    slope = -12.0 * hardness.value * log(delta)
     total, following = 0.0, float(n)
     while following > total * (1.0 + 1e-15):  # increasing and concave in T: the iteration climbs to the fixed point
         total, following = following, n + slope * exploration_rate(following, n, delta, gamma, k1)
@@ -180,5 +181,5 @@ def leading_term(
     hardness = complexity(reservoir, alpha, epsilon, family)
     if hardness.value is None:
         return Bound(None, hardness.reason, _LEADING)
-    value = 12.0 * leading_constant(gamma) * hardness.value * math.log(fraction("delta", delta)) ** 2
+    value = 12.0 * leading_constant(gamma) * hardness.value * power(log(1.0 / fraction("delta", delta)), 2)
     return conclude(value, _objections(alpha, delta), _LEADING, arithmetic)

@@ -268,7 +268,7 @@ def test_costs_compare_as_documented():
     ("name", "options", "pulls", "arm"),
     [
         ("lucb-k-m", {"k": 2}, 2818, 32),
-        ("p2-batched", {}, 2087, 28),
+        ("p2-batched", {}, 2039, 28),
         ("cc-lucb-streaming", {"keep": 8}, 312, 37),
         ("cc-lucb-k", {}, 554, 37),
     ],

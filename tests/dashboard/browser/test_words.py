@@ -30,8 +30,8 @@ def dashboard(browser, tmp_path_factory):
     path = tmp_path_factory.mktemp("words") / "searches.db"
     topalpha.search(draw, pull, **TARGET, algorithm="joint-lucb", storage=path, name="joint")
     topalpha.search(draw, pull, **TARGET, algorithm="p2", storage=path, name="p2", pulls=300)
-    # After 600 pulls another arm leads than the one with the largest lower bound.
-    topalpha.search(draw, pull, **TARGET, algorithm="cc-lucb", storage=path, name="early", pulls=600)
+    # After 750 pulls another arm leads than the one with the largest lower bound.
+    topalpha.search(draw, pull, **TARGET, algorithm="cc-lucb", storage=path, name="early", pulls=750)
     with Storage(path) as storage:
         record = storage.create("infinite", {"task": TASK})
         for arm in range(3):

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from topalpha.algorithms.field.finite_solvers import affordable, computable
+from topalpha.arithmetic import cube_root, log
 from topalpha.families import unit_rewards
 from topalpha.rules.elimination import FURTHER, Blocks, keep_best, new_round, next_blocks, round_mean, survivor
 from topalpha.rules.generic import KnownThreshold
@@ -63,7 +64,7 @@ class Halving(NamedTuple):
         """The pulls of each arm in round ``number``, counted from 0; the level is first halved ``harder`` times."""
         step = scaled(0.25 * self.accuracy, 0.75, number)
         level = scaled(0.5 * self.level, 0.5, number + harder)
-        return max(1, math.ceil(2.0 / (step * step) * math.log(3.0 * self.keep / level)))
+        return max(1, math.ceil(2.0 / (step * step) * log(3.0 * self.keep / level)))
 
     def halve(self, history: History, order: Integers, first: int, size: int, batch: Integers) -> int:
         """The next blocks of the ``size`` arms from ``first`` on, WAIT, or 0 once ``keep`` of them are left."""
@@ -134,8 +135,8 @@ def repetitions(alpha: float, epsilon: float, delta: float, wanted: int) -> Repe
     >>> plan.drawn, plan.test_pulls, round(plan.elimination.accuracy, 4), plan.repetition_cost()
     (11, 63615, 0.0915, 746422.0)
     """
-    drawn = math.ceil(math.log(3.0) / alpha)
-    test = 0.5 * math.log(wanted / delta)
+    drawn = math.ceil(log(3.0) / alpha)
+    test = 0.5 * log(wanted / delta)
     middle, edge = split(epsilon, (Halving(1, 1.0, 0.25).halving_cost(drawn, 0), test), (1.0, 2.0))
     return Repetitions(
         drawn=drawn,
@@ -177,10 +178,10 @@ def split(total: float, costs: Sequence[float], shares: Sequence[float]) -> list
 
     Examples
     --------
-    >>> split(1.0, (1.0, 1.0), (1.0, 1.0)), split(1.0, (8.0, 2.0), (1.0, 2.0))
+    >>> split(1.0, (1.0, 1.0), (1.0, 1.0)), [round(one, 12) for one in split(1.0, (8.0, 2.0), (1.0, 2.0))]
     ([0.5, 0.5], [0.5, 0.25])
     """
-    roots = [math.cbrt(cost / share) for cost, share in zip(costs, shares, strict=True)]
+    roots = [cube_root(cost / share) for cost, share in zip(costs, shares, strict=True)]
     whole = math.fsum(share * root for share, root in zip(shares, roots, strict=True))
     return [total * root / whole for root in roots]
 

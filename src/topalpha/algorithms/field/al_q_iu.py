@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from topalpha.algorithms.field.al_q_ik import ALQIK, FIRST, ROUND, Accepting, Halving, Repetitions, repetitions, split
 from topalpha.algorithms.field.finite_solvers import affordable, computable
+from topalpha.arithmetic import log
 from topalpha.families import unit_rewards
 from topalpha.rules.elimination import ROUND_SUM, fold_block, next_blocks, round_mean, survivor
 from topalpha.rules.parameters import Parameters
@@ -96,10 +97,10 @@ def limit_estimation(alpha: float, epsilon: float, delta: float) -> LimitEstimat
     >>> estimation.drawn, estimation.best.keep, f"{estimation.estimate_cost():.3g}"
     (1474, 111, '1.46e+10')
     """
-    drawn = math.ceil(32.0 / alpha * math.log(5.0 / delta))
+    drawn = math.ceil(32.0 / alpha * log(5.0 / delta))
     keep = math.floor(1.0 + 0.75 * alpha * drawn)
     level = 0.2 * delta
-    measure = 0.5 * math.log(10.0 / delta)
+    measure = 0.5 * log(10.0 / delta)
     costs = (Halving(keep, 1.0, level).halving_cost(drawn, 0), Halving(1, 1.0, level).halving_cost(keep, 0), measure)
     best, worst, edge = split(epsilon, costs, (1.0, 1.0, 2.0))
     return LimitEstimation(

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from topalpha.algorithms.field.fixed_budget import checked_budget
+from topalpha.arithmetic import expm1, log
 from topalpha.families import checked
 from topalpha.families.protocols import RewardFamily
 from topalpha.rules.generic import Counting, MixtureBounds
@@ -64,7 +65,7 @@ class BracketingUCB(Counting, MixtureBounds, Parameters):
     @property
     def upper_threshold(self) -> float:
         """ln(1/delta): upper bounds are at level delta."""
-        return -math.log(self.delta)
+        return -log(self.delta)
 
     def turn_clock(self, memory: Any, pull: int) -> None:
         """Advance the schedule to this pull."""
@@ -119,7 +120,7 @@ class BracketingUCB(Counting, MixtureBounds, Parameters):
         for arm in range(history.arms):
             pulls, bracket = history.pulls[arm], brackets[arm]
             if pulls > 0 and history.stats[SUM][arm] / pulls >= best_lower:  # a lower bound is at most the mean
-                threshold = bracket * math.log(2.0) + 2.0 * math.log(bracket) - math.log(self.delta)
+                threshold = bracket * log(2.0) + 2.0 * log(bracket) - log(self.delta)
                 lower = self.mixture_lower(history.stats[SUM][arm], pulls, threshold)
                 if best < 0 or beats(lower, pulls, arm, best_lower, history.pulls[best], best):
                     best, best_lower = arm, lower
@@ -128,7 +129,7 @@ class BracketingUCB(Counting, MixtureBounds, Parameters):
     def lower_bound(self, history: History, memory: Any, arm: int) -> float:
         """L_a at level delta_L / (r (r + 1) 2^r), r its bracket."""
         bracket = arm_brackets(self)[arm]
-        threshold = bracket * math.log(2.0) + math.log(bracket * (bracket + 1.0) / self.lower_level)
+        threshold = bracket * log(2.0) + log(bracket * (bracket + 1.0) / self.lower_level)
         return self.mixture_lower(history.stats[SUM][arm], history.pulls[arm], threshold)
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
@@ -171,7 +172,7 @@ def bracket_alpha(bracket: int, draw_level: float, delta_u: float) -> float:
     [0.5084, 0.1845, 0.0545]
     """
     level = draw_level / (bracket * (bracket + 1.0))
-    return -math.expm1(math.log(level) / 2**bracket) / (1.0 - delta_u)
+    return -expm1(log(level) / 2**bracket) / (1.0 - delta_u)
 
 
 def brackets_opened(budget: int) -> int:
@@ -230,6 +231,6 @@ def design(target: Target, *, budget: int | None = None, draw_share: float = 0.9
     delta = target.delta
     pulls, draw_level = checked_budget(budget), fraction("draw_share", draw_share) * delta
     opened = brackets_opened(pulls)
-    threshold = opened * math.log(2.0) + math.log(opened * (opened + 1.0) / (delta - draw_level))
+    threshold = opened * log(2.0) + log(opened * (opened + 1.0) / (delta - draw_level))
     require(threshold <= target.family.largest_threshold, "delta", "be larger for this family", delta)
     return BracketingUCB(*target.on(arms_drawn(pulls)), pulls, 2 ** (opened + 1), draw_level, delta - draw_level)

@@ -14,6 +14,7 @@ from typing import Any
 
 from topalpha.algorithms.field.al_q_ik import WIDTH, Halving
 from topalpha.algorithms.field.finite_solvers import affordable, computable
+from topalpha.arithmetic import log, log1p, power
 from topalpha.families import unit_rewards
 from topalpha.rules.elimination import ALIVE, FURTHER, Blocks, keep_best, new_round, next_blocks, round_mean, survivor
 from topalpha.rules.generic import Recalled
@@ -51,19 +52,19 @@ class CCME(Recalled, Blocks, Parameters):
 
     def attempt_arms(self, attempt: int) -> int:
         """n_k, the number of arms of attempt k."""
-        logarithm = self.log_level + (attempt - self.harder(attempt)) * math.log(2.0)
+        logarithm = self.log_level + (attempt - self.harder(attempt)) * log(2.0)
         return rounded_up(logarithm / self.draw_rate)
 
     def attempt_width(self, attempt: int, number: int) -> float:
         """omega_l, the width added to the best average eliminated in round l = ``number`` + 1."""
         harder = self.harder(attempt)
-        logarithm = (number + 1 + harder) * math.log(2.0) - math.log(_UPPER_LEVEL)
+        logarithm = (number + 1 + harder) * log(2.0) - log(_UPPER_LEVEL)
         return math.sqrt(logarithm / (2.0 * self.elimination.halving_pulls(number, harder)))
 
     def attempt_final_pulls(self, attempt: int) -> int:
         """N_f, the pulls of the last arm of this attempt."""
         accuracy = _SHARE * self.epsilon
-        return max(1, math.ceil(2.0 / (accuracy * accuracy) * (self.log_level + attempt * math.log(2.0))))
+        return max(1, math.ceil(2.0 / (accuracy * accuracy) * (self.log_level + attempt * log(2.0))))
 
     def begin_attempt(self, history: History) -> None:
         """Start the next attempt, with fresh arms or with the same arms again."""
@@ -120,8 +121,8 @@ class CCME(Recalled, Blocks, Parameters):
         pulls, reached = 0.0, 1.0
         for attempt in range(1, _ATTEMPTS):
             pulls += reached * self.attempt_cost(attempt)
-            eta = _ETA * 0.5 ** self.harder(attempt)
-            reached *= 5.0 / 3.0 * eta + 0.5 * self.delta * 0.5**attempt
+            eta = _ETA * power(0.5, self.harder(attempt))
+            reached *= 5.0 / 3.0 * eta + 0.5 * self.delta * power(0.5, attempt)
         return pulls
 
 
@@ -148,8 +149,8 @@ def design(target: Target, *, arms: str = "fresh") -> CCME:
     made = CCME(
         *target.on(1),
         elimination=Halving(keep=1, accuracy=4.0 * _SHARE * target.epsilon, level=_ETA),
-        log_level=math.log(2.0 / target.delta),
-        draw_rate=-math.log1p(-target.alpha * (1.0 - _UPPER_LEVEL)),
+        log_level=log(2.0 / target.delta),
+        draw_rate=-log1p(-target.alpha * (1.0 - _UPPER_LEVEL)),
         same=choice("arms", arms, ("fresh", "same")) == "same",
     )
     return affordable(made)._replace(arms=made.attempt_arms(1))

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from topalpha.arithmetic import expm1, log, log1p
 from topalpha.confidence.gap import GapEvidence, log_above, log_below
 from topalpha.families import checked, describe
 from topalpha.families.protocols import RewardFamily
@@ -51,7 +52,7 @@ class CCThreshold(KnownThreshold, CountingBlocks, Parameters):
     @property
     def traits(self) -> Traits:
         """Only the sum of rewards: the current arm is the last one drawn. State: bank, discarded arms, answer."""
-        return Traits("cc-threshold", numbers=NUMBERS, blocks=True, covered=self.accept_at > -math.log(self.delta))
+        return Traits("cc-threshold", numbers=NUMBERS, blocks=True, covered=self.accept_at > -log(self.delta))
 
     def scratch(self, arms: int) -> Lookup:  # type: ignore[override]
         """The grids of the evidence."""
@@ -83,11 +84,11 @@ class CCThreshold(KnownThreshold, CountingBlocks, Parameters):
             return 1
         arm = history.arms - 1
         reaches = self.log_reaches(history, memory, arm)
-        if state[BANK] + math.log(self.stake) + reaches >= self.accept_at:
+        if state[BANK] + log(self.stake) + reaches >= self.accept_at:
             state[ANSWER] = 1.0
         elif self.log_misses(history, memory, arm) >= self.discard_at:
             # The stake comes back less its losses; its gains do not count.
-            state[BANK] += math.log1p(self.stake * math.expm1(min(reaches, 0.0)))
+            state[BANK] += log1p(self.stake * expm1(min(reaches, 0.0)))
             state[DISCARDED] += 1.0
             if state[DISCARDED] == self.arms:
                 state[ANSWER] = -1.0
@@ -157,8 +158,8 @@ def design(
     return CCThreshold(
         *target.on(arms_constant_confidence(target.alpha, delta - yes if yes < delta else delta, delta_u)),
         threshold=level,
-        accept_at=-math.log(yes),
-        discard_at=-math.log(delta_u),
+        accept_at=-log(yes),
+        discard_at=-log(delta_u),
         stake=min(2.0 * target.alpha, 0.5),
         first_block=min(max(least, math.ceil(_FIRST_BLOCK * scale / (epsilon * epsilon))), LONGEST_BLOCK),
         least_block=least,

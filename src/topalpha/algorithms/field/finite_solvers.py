@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
+from topalpha.arithmetic import log
 from topalpha.rules.elimination import ALIVE, EXACT, FURTHER, new_round, next_blocks, round_mean, set_size
 from topalpha.rules.median_elimination import PRINTED, TIGHT, EliminationContest, last_arm, scaled
 from topalpha.rules.parameters import Named
@@ -65,7 +66,7 @@ class ExponentialGap(Named):
     def gap_pulls(self, rounds: int) -> int:
         """t_r of round r = ``rounds`` + 1."""
         width = self.gap_epsilon(rounds)
-        return max(1, math.ceil(2.0 * math.log(2.0 / self.gap_level(rounds)) / (width * width)))
+        return max(1, math.ceil(2.0 * log(2.0 / self.gap_level(rounds)) / (width * width)))
 
     def left_over(self, rounds: int) -> float:
         """The rest of delta after this many rounds."""

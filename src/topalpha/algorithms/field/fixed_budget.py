@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any
 
+from topalpha.arithmetic import exp
 from topalpha.rules.elimination import ALIVE, FURTHER, ROUND_PULLS, Blocks, keep_best, new_round, next_blocks, survivor
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, History, Integers, Traits
@@ -98,7 +99,7 @@ def drop_bound(rounds: Iterable[tuple[int, int, int]], epsilon: float) -> float:
 
     Examples
     --------
-    >>> round(drop_bound([(2, 1, 200)], 0.2), 6) == round(2 * math.exp(-200 * 0.2**2 / 2), 6)
+    >>> round(drop_bound([(2, 1, 200)], 0.2), 6) == round(2 * exp(-200 * 0.2**2 / 2), 6)
     True
     """
     parts, width = 0.0, 0.0
@@ -106,7 +107,7 @@ def drop_bound(rounds: Iterable[tuple[int, int, int]], epsilon: float) -> float:
         if kept < size:
             parts += 1.0 + (size - 1.0) / kept
             width += 1.0 / math.sqrt(pulls)
-    return min(1.0, parts * math.exp(-0.5 * (epsilon / width) ** 2)) if width > 0.0 else 0.0
+    return min(1.0, parts * exp(-0.5 * (epsilon / width) * (epsilon / width))) if width > 0.0 else 0.0
 
 
 def best_of_set(history: History) -> int:

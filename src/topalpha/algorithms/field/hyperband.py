@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from topalpha.algorithms.field.fixed_budget import ROUND, BudgetRounds, checked_budget, drop_bound
+from topalpha.arithmetic import power
 from topalpha.families import unit_rewards
 from topalpha.rules.protocol import Generator, History, Integers
 from topalpha.rules.registration import Target, algorithm
@@ -95,7 +96,7 @@ def error_bound(algorithm: Hyperband) -> float:
     last = [rounds[-1] for rounds in brackets]
     choice = (sum(kept for _, kept, _ in last), 1, min(pulls for _, _, pulls in last))
     bounds = (
-        (1.0 - algorithm.alpha) ** rounds[0][0] + drop_bound([*rounds[:-1], choice], algorithm.epsilon)
+        power(1.0 - algorithm.alpha, rounds[0][0]) + drop_bound([*rounds[:-1], choice], algorithm.epsilon)
         for rounds in brackets
     )
     return min(1.0, *bounds)

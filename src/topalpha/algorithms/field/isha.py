@@ -13,6 +13,7 @@ import math
 from typing import Any
 
 from topalpha.algorithms.field.fixed_budget import BudgetRounds, checked_budget, drop_bound, halvings, most_arms
+from topalpha.arithmetic import log1p, power
 from topalpha.families import unit_rewards
 from topalpha.rules.protocol import Generator, History, Integers
 from topalpha.rules.registration import Target, algorithm
@@ -62,7 +63,7 @@ def error_bound(arms: int, budget: int, alpha: float, epsilon: float) -> float:
     >>> round(error_bound(32, 1_000_000, 0.1, 0.2), 4), error_bound(128, 1000, 0.1, 0.2)
     (0.0343, 1.0)
     """
-    return min(1.0, (1.0 - alpha) ** arms + drop_bound(schedule(arms, budget), epsilon))
+    return min(1.0, power(1.0 - alpha, arms) + drop_bound(schedule(arms, budget), epsilon))
 
 
 def bounded_arms(budget: int, alpha: float, epsilon: float) -> int:
@@ -74,7 +75,7 @@ def bounded_arms(budget: int, alpha: float, epsilon: float) -> int:
     (48, 2)
     """
     # this many arms miss the top fraction with probability at most 1e-18: more would only cost pulls
-    enough = min(most_arms(budget), math.ceil(41.5 / -math.log1p(-alpha)))
+    enough = min(most_arms(budget), math.ceil(41.5 / -log1p(-alpha)))
     return min(range(enough, 0, -1), key=lambda arms: error_bound(arms, budget, alpha, epsilon))
 
 

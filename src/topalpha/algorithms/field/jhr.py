@@ -16,6 +16,7 @@ import math
 from typing import Any
 
 from topalpha.algorithms.field.likelihood_toss import two_point
+from topalpha.arithmetic import log, power
 from topalpha.families import unit_rewards
 from topalpha.rules.generic import Counting
 from topalpha.rules.parameters import Parameters
@@ -34,7 +35,7 @@ _FRESH, _TOSS, _FOUND = 0.0, 1.0, 2.0
 
 # A guess fails with probability 1/9 by each of three causes; 2 ln 9 / share coins miss the high mean with probability
 # 1/81.
-_LOG_NINE = math.log(9.0)
+_LOG_NINE = log(9.0)
 
 
 class JamiesonHaasRecht(Counting, Parameters):
@@ -47,22 +48,22 @@ class JamiesonHaasRecht(Counting, Parameters):
 
     def open_guess(self, state: Reals, level: float, guess: float) -> None:
         """Begin guess k of level l: a share of 2^(k-l) and a gap of 2^(-(k+1)/2)."""
-        share = 0.5 ** (level - guess)
-        square = 0.5 ** (guess + 1.0)  # the squared gap
+        share = power(0.5, level - guess)
+        square = power(0.5, guess + 1.0)  # the squared gap
         gap = math.sqrt(square)
         coins = float(math.ceil(2.0 * _LOG_NINE / share))
         if self.generous:
             error = self.spent_level / (2.0 * level * level * level)
-            evidence = math.log(14.0 * coins / error)
+            evidence = log(14.0 * coins / error)
             most = 64.0 * evidence / square
-            drop, confirm = 8.0 * math.log(21.0) / gap, 8.0 * evidence / gap
-            trials = 8.0 * math.log(2.0 * self.scouts / min(error / 8.0, square / math.ceil(most))) / square
+            drop, confirm = 8.0 * log(21.0) / gap, 8.0 * evidence / gap
+            trials = 8.0 * log(2.0 * self.scouts / min(error / 8.0, square / math.ceil(most))) / square
         else:
             error = self.spent_level / (level * (level + 1.0) * (level + 1.0))
-            evidence = math.log(2.0 * coins / error)
+            evidence = log(2.0 * coins / error)
             most = (4.0 * evidence + 16.0 * _LOG_NINE) / square
             drop, confirm = 0.5 * _LOG_NINE / gap, 0.5 * evidence / gap
-            trials = 8.0 * math.log(2.0 * self.scouts / error) / square
+            trials = 8.0 * log(2.0 * self.scouts / error) / square
         state[_LEVEL], state[_GUESS] = level, guess
         state[_TRIALS], state[_COINS_WANTED], state[_MOST] = float(math.ceil(trials)), coins, float(math.ceil(most))
         state[_DROP], state[_RETURN] = -drop, confirm
@@ -83,7 +84,7 @@ class JamiesonHaasRecht(Counting, Parameters):
                 state[_COINS] += 1.0
                 state[_NEXT] = _FRESH
             return
-        lead = total - pulls * (state[_LEAST] + 0.5 * math.sqrt(0.5 ** (state[_GUESS] + 1.0)))
+        lead = total - pulls * (state[_LEAST] + 0.5 * math.sqrt(power(0.5, state[_GUESS] + 1.0)))
         if lead > state[_RETURN]:
             state[_NEXT] = _FOUND
         elif lead < state[_DROP] or pulls >= state[_MOST]:

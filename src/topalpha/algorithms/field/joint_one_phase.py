@@ -14,6 +14,7 @@ import math
 from typing import Any
 
 from topalpha.algorithms import joint_lucb
+from topalpha.arithmetic import expm1, log, log1p
 from topalpha.rules.columns import AFTER, PLACE
 from topalpha.rules.joint_stop import REGISTERED, STATE, certificate, joined, leader_evidence, recall, seen_arms
 from topalpha.rules.protocol import WAIT, Generator, History, Integers, Traits
@@ -83,7 +84,7 @@ class JointOnePhase(joint_lucb.JointRules):
             own = leader_evidence(self, history, memory, leader, self.family.highest)
         else:  # its future weight
             place = history.state[REGISTERED] + 1.0
-            own = -math.log(place * (place + 1.0))
+            own = -log(place * (place + 1.0))
         missing = -self.log_both - own - seen * self.log_draw
         return missing < rate * _PULLS_PER_ARM * (self.arms - seen)
 
@@ -120,4 +121,4 @@ def design(
     193
     """
     base = joint_lucb.design(*target, delta_u=delta_u, leader_weight=leader_weight, challenger_weight=challenger_weight)
-    return JointOnePhase(**base._asdict(), log_draw=-math.log1p(-base.alpha * -math.expm1(base.log_delta_u)))
+    return JointOnePhase(**base._asdict(), log_draw=-log1p(-base.alpha * -expm1(base.log_delta_u)))

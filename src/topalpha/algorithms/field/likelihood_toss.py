@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from topalpha.arithmetic import log
 from topalpha.families import checked, describe
 from topalpha.families.protocols import RewardFamily
 from topalpha.reservoirs import TwoPoint
@@ -142,6 +143,6 @@ def design(
         require(not edge, name, f"be a mean that {describe(law)} can have", mean)
     stop_at = 0.0
     if only_high(below, above, part, target.alpha, target.epsilon):
-        stop_at = max(0.0, math.log((1.0 - part) / part) + math.log((1.0 - target.delta) / target.delta))
+        stop_at = max(0.0, log((1.0 - part) / part) + log((1.0 - target.delta) / target.delta))
     arms = math.ceil(4.0 / part)  # enough for nearly every run: a simulator draws them at once
     return LikelihoodToss(*target.on(arms), below, above, part, stop_at)

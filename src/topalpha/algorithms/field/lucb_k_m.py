@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from topalpha.arithmetic import exp, log
 from topalpha.families import Bernoulli, checked, describe
 from topalpha.families.protocols import RewardFamily
 from topalpha.rules.generic import BestOfRanking, Counting, RankingMemory, Rounds, TargetClaims
@@ -68,8 +69,8 @@ class LUCBkm(BestOfRanking, Counting, TargetClaims, Rounds, Parameters):
         """ln((5/4) n t^4 / delta_B): t is n + 1 at first, one more in each round; no arm ever has more rewards."""
         clock = self.arms + 1.0 + history.state[_ROUNDS]
         if not self.hoeffding:
-            clock = math.exp(_STEP * math.ceil(math.log(clock) / _STEP))
-        return self.offset + 4.0 * math.log(clock)
+            clock = exp(_STEP * math.ceil(log(clock) / _STEP))
+        return self.offset + 4.0 * log(clock)
 
     def ceiling_at(self, mean: float, pulls: int, rate: float) -> float:
         """The upper bound at this rate."""
@@ -162,4 +163,4 @@ def design(target: Target, *, k: int = 1, m: int = 0, bounds: str = "kl") -> LUC
     if hoeffding and not isinstance(target.family, Bernoulli):
         require(False, "family", "be bernoulli, rewards in [0, 1], with bounds 'hoeffding'", describe(target.family))
     number = arms_of_rank(best, target.alpha, 0.5 * target.delta)
-    return LUCBkm(*target.on(number), wanted, best, math.log(2.5 * number / target.delta), hoeffding)
+    return LUCBkm(*target.on(number), wanted, best, log(2.5 * number / target.delta), hoeffding)

@@ -7,11 +7,11 @@ suffice; the printed u = ceil(4 ln(2/delta)) rests on (3/4)^u (docs/field/p2.md,
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from topalpha.algorithms.field.finite_solvers import NUMBERS, PULLS, ROUNDS, affordable, computable
 from topalpha.algorithms.field.p2 import ARMS, WIDTH, OneWinner
+from topalpha.arithmetic import log
 from topalpha.families import unit_rewards
 from topalpha.rules.elimination import FURTHER
 from topalpha.rules.median_elimination import EliminationContest, rounded_up
@@ -83,7 +83,7 @@ def copies_needed(delta: float, copies: str) -> int:
     (12, 3, 2)
     """
     printed = choice("copies", copies, OPTIONS["copies"]) == "printed"
-    number = math.log(2.0 / delta) * (4.0 if printed else 1.0 / math.log(1.0 / COPY_DELTA))
+    number = log(2.0 / delta) * (4.0 if printed else 1.0 / log(1.0 / COPY_DELTA))
     return rounded_up(number)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from topalpha.arithmetic import log
 from topalpha.families.protocols import RewardFamily
 from topalpha.rules.claims import least_shown
 from topalpha.rules.generic import Recalled, Rounds
@@ -123,7 +124,7 @@ def pair_stop(target: Target, pool: int, rule: Any) -> PairStop:
     [0.0, 0.4378]
     """
     number = fewest(arms_tight(target.alpha, target.delta), pool)
-    threshold = math.log(2.0 * max(number - 1, 1) / target.delta)
+    threshold = log(2.0 * max(number - 1, 1) / target.delta)
     valid = threshold + _RESERVE <= target.family.largest_threshold
     require(valid, "delta", "be larger for this family", target.delta)
     return PairStop(*target.on(number), threshold, rule)

@@ -14,6 +14,7 @@ import math
 from typing import Any, NamedTuple
 
 from topalpha.algorithms.field.fixed_budget import checked_budget
+from topalpha.arithmetic import log, power
 from topalpha.families import unit_rewards
 from topalpha.rules.generic import CountingBlocks
 from topalpha.rules.parameters import Parameters
@@ -45,7 +46,7 @@ class SiRI(CountingBlocks, Parameters):
 
     def simple_regret_index(self, total: float, pulls: int) -> float:
         """mean + 2 sqrt(C x / T) + 2 C x / T, x = ln(2^(2 t/b) / (T delta)), at least 0."""
-        rate = self.scale * max(self.log_scope - math.log(pulls), 0.0) / pulls
+        rate = self.scale * max(self.log_scope - log(pulls), 0.0) / pulls
         return total / pulls + 2.0 * math.sqrt(rate) + 2.0 * rate
 
     def renew(self, history: History, memory: Any, arm: int) -> None:
@@ -89,9 +90,9 @@ def number_of_arms(budget: int, tail: float, share: float) -> int:
     >>> [number_of_arms(10_000, tail, 0.3) for tail in (0.5, 1.0, 2.0, 3.0)]
     [3, 30, 36, 326]
     """
-    log_budget = max(math.log(budget), 1.0)
-    fewer = 1.0 if tail < 2.0 else log_budget**2 if tail == 2.0 else log_budget
-    wanted = share / fewer * budget ** (min(tail, 2.0) / 2.0)
+    log_budget = max(log(budget), 1.0)
+    fewer = 1.0 if tail < 2.0 else log_budget * log_budget if tail == 2.0 else log_budget
+    wanted = share / fewer * power(budget, min(tail, 2.0) / 2.0)
     return int(min(max(math.ceil(wanted), 1), budget))
 
 
@@ -112,5 +113,5 @@ def design(
     pulls, tail = checked_budget(budget), positive("beta", beta)
     arms = number_of_arms(pulls, tail, positive("share", share))
     doublings = arms.bit_length() - 1
-    log_scope = 2.0 * doublings / min(tail, 2.0) * math.log(2.0) - math.log(target.delta)
+    log_scope = 2.0 * doublings / min(tail, 2.0) * log(2.0) - log(target.delta)
     return SiRI(*target.on(arms), pulls, positive("scale", scale), log_scope)

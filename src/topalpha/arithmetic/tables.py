@@ -1,0 +1,32 @@
+"""Tables of the elementary functions: correctly rounded by the decimal module, so the same on every machine."""
+
+from __future__ import annotations
+
+from decimal import Context, Decimal
+
+__all__ = ["CENTRES", "EXPONENTIALS", "INVERSES", "LOGARITHMS"]
+
+_DIGITS = Context(prec=25)
+# Below this number of a 512th, a mantissa counts twice: it is less than the root of 1/2, about.
+_CUT = 213
+
+
+def _centre(place: int) -> float:
+    """The middle of a 512th of [1/2, 1); the ends of the first and the last, so that ln 1 is 0 exactly."""
+    return 0.5 if place == 0 else 1.0 if place == 511 else (1025 + 2 * place) / 2048.0
+
+
+def _logarithm(place: int) -> float:
+    return float(_DIGITS.ln(Decimal((2.0 if place < _CUT else 1.0) * _centre(place))))
+
+
+_LN2 = _DIGITS.ln(Decimal(2))
+
+#: c, by the number of the 512th of [1/2, 1) that a mantissa lies in.
+CENTRES: tuple[float, ...] = tuple(_centre(place) for place in range(512))
+#: 1 / c.
+INVERSES: tuple[float, ...] = tuple(1.0 / centre for centre in CENTRES)
+#: ln c, or ln 2c in the lower part.
+LOGARITHMS: tuple[float, ...] = tuple(_logarithm(place) for place in range(512))
+#: 2^(k / 512).
+EXPONENTIALS: tuple[float, ...] = tuple(float(_DIGITS.exp(_LN2 * place / 512)) for place in range(512))
