@@ -1,0 +1,1 @@
+"""The study of docs/arithmetic.md: runs with another C library, simulated."""
