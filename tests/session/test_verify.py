@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import shutil
 import sqlite3
@@ -13,7 +14,7 @@ import pytest
 
 from tests.support import records
 from tests.support.marks import quick
-from topalpha import Certificate, Claim, Refuted, StorageError, Task, resume, search, select, verify
+from topalpha import Certificate, Claim, Refuted, Search, StorageError, Task, design, resume, search, select, verify
 from topalpha.ask_tell import fingerprint
 from topalpha.session.agreement import FORMER_BOUNDS
 from topalpha.storage import read
@@ -502,3 +503,16 @@ def test_earlier_words_for_the_same_bounds_are_borne_out_and_no_others(tmp_path,
     for wrong in (former + " ", *(set(FORMER_BOUNDS) - {former})):
         with pytest.raises(Refuted, match="bounds must be what the record bears out"):
             verify(path, certificate={**certificate.to_dict(), "bounds": wrong})
+
+
+def test_a_reward_of_minus_zero_is_zero(tmp_path):
+    """SQLite gives back 0.0 for it: a record with the other one in memory would not verify."""
+    path = tmp_path / "zero.db"
+    target = {"alpha": 0.3, "epsilon": 0.5, "delta": 0.2, "family": "gaussian(1)", "pulls": 60, "progress": "none"}
+    found = search(lambda rng: rng.normal(), lambda mean, rng: -0.0, **target, storage=path)
+    assert verify(path) == found.certificate
+    one = Search(design("cc-lucb", 0.3, 0.3, 0.2))
+    pulls = one.ask_many(2)
+    one.tell(pulls[0], -0.0)
+    one.tell_many([(pulls[1], -0.0)], checked=True)
+    assert [math.copysign(1.0, reward) for rewards in one.rewards for reward in rewards] == [1.0, 1.0]

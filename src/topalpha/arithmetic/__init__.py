@@ -6,13 +6,14 @@ exact. What is made of them alone is the same everywhere, interpreted or compile
 a product with a sum. All rules, families and bounds take their functions from here.
 """
 
-from topalpha.arithmetic.elementary import cube_root, exp, expm1, log, log1p, log1p_absolute, power
+from topalpha.arithmetic.elementary import cube_root, exact_sum, exp, expm1, log, log1p, log1p_absolute, power
 from topalpha.arithmetic.lattice import CANONICAL, known_place, outward, slack, unknown_bounds
 
 __all__ = [
     "CANONICAL",
     "cube_root",
     "elementary",
+    "exact_sum",
     "exp",
     "expm1",
     "known_place",

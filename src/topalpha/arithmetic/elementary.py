@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from math import frexp, inf, ldexp
 
 from topalpha.arithmetic.tables import CENTRES, EXPONENTIALS, INVERSES, LOGARITHMS
 
-__all__ = ["cube_root", "exp", "expm1", "log", "log1p", "log1p_absolute", "power"]
+__all__ = ["cube_root", "exact_sum", "exp", "expm1", "log", "log1p", "log1p_absolute", "power"]
 
 _LN2 = 0.6931471805599453
 # ln(2) / 512 in two parts; the first has 32 bits, so that its product with a whole number below 2^20 is exact.
@@ -130,3 +131,14 @@ def cube_root(x: float) -> float:
     3.0
     """
     return power(x, 1.0 / 3.0)
+
+
+def exact_sum(numbers: Iterable[float]) -> float:
+    """The sum, rounded once; ``sum`` rounds otherwise from Python 3.12 on.
+
+    Examples
+    --------
+    >>> exact_sum([0.1] * 10)
+    1.0
+    """
+    return math.fsum(numbers)

@@ -253,7 +253,7 @@ class Search:
             before = self._reward_before(pull)
             if isnan(before) and pull.order in fresh:
                 before = fresh[pull.order][1]
-            reward = float(reward) if checked and isnan(before) else self._checked(pull, reward, before)
+            reward = float(reward) + 0.0 if checked and isnan(before) else self._checked(pull, reward, before)
             if isnan(before) and not self.stopped:
                 fresh[pull.order] = (pull, reward)
         if fresh and self.journal is not None:
@@ -490,7 +490,7 @@ class Search:
 
     def _checked(self, pull: Pull, reward: float, before: float) -> float:
         """The reward; raise if it is invalid or contradicts an earlier one."""
-        reward = real("reward", reward)
+        reward = real("reward", reward) + 0.0  # SQLite keeps no -0.0
         if isnan(before):
             self.model.check(reward)
         elif reward != before:

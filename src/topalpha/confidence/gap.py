@@ -10,7 +10,7 @@ import math
 from collections.abc import MutableSequence, Sequence
 from typing import Any, NamedTuple
 
-from topalpha.arithmetic import CANONICAL, exp, known_place, log, outward, slack, unknown_bounds
+from topalpha.arithmetic import CANONICAL, exact_sum, exp, known_place, log, outward, slack, unknown_bounds
 from topalpha.confidence.tilt import NEGLIGIBLE
 from topalpha.families.protocols import EvidenceFamily
 from topalpha.rules.columns import PULLS_THEN, SUM_THEN, UPPER
@@ -32,7 +32,7 @@ def gap_grid(gaps: Sequence[float], weights: Sequence[float]) -> GapGrid:
     >>> gap_grid([0.1, 0.2], [2.0, 2.0]).log_weights == [log(0.5)] * 2
     True
     """
-    whole = sum(weights)
+    whole = exact_sum(weights)
     return GapGrid([float(gap) for gap in gaps], [log(weight / whole) for weight in weights])
 
 

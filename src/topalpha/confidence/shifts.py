@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from topalpha.arithmetic import exp, log
+from topalpha.arithmetic import exact_sum, exp, log
 from topalpha.confidence.tilt import NEGLIGIBLE
 
 # Relative error of a table entry, times the number of entries in a term: evidence is reduced by this much.
@@ -44,7 +44,7 @@ def shift_grid(items: int, gaps: Sequence[float], weights: Sequence[float]) -> t
     >>> shifts, log_weights == [log(0.5)] * 2
     ([1, 3], True)
     """
-    whole = sum(weights)
+    whole = exact_sum(weights)
     merged: dict[int, float] = {}
     for gap, weight in zip(gaps, weights, strict=True):
         shift = max(1, round(items * gap))

@@ -9,6 +9,7 @@ from operator import pow as power
 __all__ = [
     "CANONICAL",
     "cube_root",
+    "exact_sum",
     "exp",
     "expm1",
     "known_place",
@@ -23,6 +24,7 @@ __all__ = [
 
 CANONICAL = False
 log1p_absolute = log1p
+exact_sum = sum
 
 
 def known_place(total: float, pulls: int) -> int:

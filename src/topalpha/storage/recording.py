@@ -6,8 +6,9 @@ import hashlib
 import json
 import os
 import sqlite3
+import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -157,12 +158,20 @@ def fingerprint(recording: Recording) -> str:
     for candidate in recording.arms:
         add(candidate if isinstance(candidate, bytes) else candidate.encode())
     for pairs in (recording.asks, recording.waits):
-        add(array("q", (number for pair in pairs for number in pair)).tobytes())
-    add(array("q", (order for order, _ in recording.tells)).tobytes())
-    add(array("d", (reward for _, reward in recording.tells)).tobytes())
+        add(_packed("q", (number for pair in pairs for number in pair)))
+    add(_packed("q", (order for order, _ in recording.tells)))
+    add(_packed("d", (reward for _, reward in recording.tells)))
     for failure in recording.failures:
         add(json.dumps(list(failure)).encode())
     return digest.hexdigest()
+
+
+def _packed(kind: str, numbers: Iterable[float]) -> bytes:
+    """The numbers as bytes, the lowest first on every machine."""
+    packed = array(kind, numbers)
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()
 
 
 def read(path: str | os.PathLike[str], name: str | None = None, *, log: bool = True) -> Recording:
