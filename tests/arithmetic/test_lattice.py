@@ -71,3 +71,24 @@ def test_equal_records_tie_exactly(name, family, low):
         assert len(set(found)) == 1
         former.add(len(set(last_bounds(1, name, family, orders))))
     assert max(former) > 1, "without the lattice, where an iteration ends depends on where it began"
+
+
+@pytest.mark.parametrize("name", ["cc-lucb", "joint-lucb"])
+def test_what_one_arm_leaves_behind_is_a_bound_for_others(name):
+    """One arm's bound was lowered by earlier rewards; another with the same record in another order must not get it."""
+    algorithm = rules_module(2, "algorithms").design(name, 0.3, 0.1, 0.1)
+
+    def bounds(*orders):
+        search = Search(algorithm)
+        search.ask_many(len(orders))
+        history, memory = search.history, algorithm.scratch(algorithm.arms)
+        for arm, rewards in enumerate(orders):
+            for reward in rewards:
+                algorithm.observe(history, memory, arm, reward)
+        return history.stats[UPPER][: len(orders)]
+
+    first, second = [0.0] * 6 + [1.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0] + [0.0] * 7
+    alone = *bounds(first), *bounds(second)
+    assert alone[0] < alone[1]
+    assert bounds(first, second) == list(alone)
+    assert bounds(second, first) == list(reversed(alone))

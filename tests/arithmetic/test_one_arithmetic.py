@@ -22,6 +22,7 @@ ROOT = Path(topalpha.__file__).parent
 EXACT = {
     *(
         "ceil",
+        "copysign",
         "e",
         "floor",
         "fsum",

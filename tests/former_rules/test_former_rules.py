@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from topalpha import Task, search
+from topalpha import Task, parse_reservoir, search, simulate
 from topalpha.former_rules import ROOMS, RULES, SUBSTITUTES, restated, rules_module
 from topalpha.storage import Storage, read
 
@@ -60,7 +60,7 @@ def test_the_number_of_the_rules_is_on_record(tmp_path):
 
 @pytest.mark.parametrize("wrong", [0, RULES + 1, "2", None, True, 1.0])
 def test_rules_of_no_version_are_refused(wrong):
-    with pytest.raises(ValueError, match=rf"^rules must be a whole number from 1 to {RULES}, got "):
+    with pytest.raises(ValueError, match=rf"^rules must be a whole number from 1 to {RULES}, or topalpha newer, got "):
         Task(0.3, 0.3, 0.2, rules=wrong)
 
 
@@ -87,9 +87,17 @@ def test_records_of_later_rules_are_refused(tmp_path):
     task = Task(0.3, 0.3, 0.2).to_dict() | {"rules": RULES + 1}
     with Storage(path) as storage:
         storage.create("later", {"task": task, "version": "9", "code": None})
-    with pytest.raises(ValueError, match=rf"rules must be a whole number from 1 to {RULES}, got {RULES + 1}"):
+    with pytest.raises(
+        ValueError,
+        match=rf"rules must be a whole number from 1 to {RULES}, or topalpha newer, got {RULES + 1}",
+    ):
         Task.from_dict(read(path).config["task"])
 
 
 def test_rules_do_not_make_other_tasks_equal():
     assert replace(Task(0.3, 0.3, 0.2), rules=1) != Task(0.3, 0.3, 0.2)
+
+
+def test_former_rules_are_not_compiled():
+    with pytest.raises(ValueError, match=r"^algorithm must be of today's rules to be compiled"):
+        simulate(Task(0.3, 0.3, 0.2, algorithm="cc-lucb", rules=1).design(), parse_reservoir("beta(1,2)"), runs=1)

@@ -102,7 +102,7 @@ def test_the_same_searches_end_alike_in_files_of_both_versions(tmp_path):
 
 def rounded(one):
     """As text, without the last digits: rules 1 rounded bounds and levels otherwise."""
-    return re.sub(r"[0-9]\.[0-9]{8,}", lambda found: f"{float(found[0]):.7f}", repr(one))
+    return re.sub(r"[0-9]+\.[0-9]+", lambda found: f"{float(found[0]):.6g}", repr(one))
 
 
 @pytest.mark.filterwarnings("ignore:Trying to unpickle:UserWarning")

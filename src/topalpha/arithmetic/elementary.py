@@ -22,7 +22,7 @@ _OFFSET = 1 << 20
 
 
 def log(x: float) -> float:
-    """ln x, with an error below 1.5 units in the last place.
+    """ln x, with an error below 2 units in the last place.
 
     ln x = e ln 2 + ln c + ln(1 + r) with c the centre of a 512th that m lies in, x = m 2^e, and r = (m - c) / c.
 
@@ -44,7 +44,7 @@ def log(x: float) -> float:
 
 
 def log1p(x: float) -> float:
-    """ln(1 + x), with an error below 2.5 units in the last place.
+    """ln(1 + x), with an error below 2 units in the last place.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def log1p_absolute(x: float) -> float:
 
 
 def exp(x: float) -> float:
-    """e^x, with an error below 1 unit in the last place; 0 where the value is not a normal number.
+    """e^x, with an error below 1.1 units in the last place; 0 where the value is not a normal number.
 
     e^x = 2^(k / 512) e^r, with k the whole number nearest to 512 x / ln 2.
 
@@ -87,7 +87,7 @@ def exp(x: float) -> float:
 
 
 def expm1(x: float) -> float:
-    """e^x - 1, with an error below 4 units in the last place.
+    """e^x - 1, with an error below 3 units in the last place.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def power(base: float, exponent: float) -> float:
     (1024.0, 0.125, 1.414213562373095)
     """
     left = abs(exponent)
-    if left != math.floor(left) or left > 1048576.0:
+    if not left <= 1048576.0 or left != math.floor(left):
         return exp(exponent * log(base))
     result, square, left = 1.0, float(base), int(left)
     while left > 0:

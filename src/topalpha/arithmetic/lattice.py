@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from math import frexp, inf, ldexp
+from math import frexp, ldexp
 
 __all__ = ["CANONICAL", "known_place", "lattice_above", "outward", "slack"]
 
@@ -15,6 +15,8 @@ KNOWN = 40
 
 # From each power of 2 to the next there are 2^30 points.
 _POINTS = 2147483648.0
+# Beyond it the next point may overflow.
+_FAR = 1e308
 
 
 def lattice_above(x: float) -> float:
@@ -25,7 +27,7 @@ def lattice_above(x: float) -> float:
     >>> lattice_above(0.5), 0.0 < lattice_above(0.3) - 0.3 < 1.5e-10
     (0.5, True)
     """
-    if not -inf < x < inf:
+    if not -_FAR < x < _FAR:
         return x
     m, e = frexp(x)
     return ldexp(math.ceil(m * _POINTS) / _POINTS, e)

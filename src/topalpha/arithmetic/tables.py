@@ -1,4 +1,7 @@
-"""Tables of the elementary functions: correctly rounded by the decimal module, so the same on every machine."""
+"""Tables of the elementary functions: correctly rounded by the decimal module, so the same on every machine.
+
+All operations are those of a context of this module: the caller's, which operators would take, may have other digits.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from decimal import Context, Decimal
 
 __all__ = ["CENTRES", "EXPONENTIALS", "INVERSES", "LOGARITHMS"]
 
-_DIGITS = Context(prec=25)
+_DIGITS = Context(prec=25, traps=[])
 # Below this number of a 512th, a mantissa counts twice: it is less than the root of 1/2, about.
 _CUT = 213
 
@@ -22,6 +25,11 @@ def _logarithm(place: int) -> float:
 
 _LN2 = _DIGITS.ln(Decimal(2))
 
+
+def _power_of_two(place: int) -> float:
+    return float(_DIGITS.exp(_DIGITS.divide(_DIGITS.multiply(_LN2, Decimal(place)), Decimal(512))))
+
+
 #: c, by the number of the 512th of [1/2, 1) that a mantissa lies in.
 CENTRES: tuple[float, ...] = tuple(_centre(place) for place in range(512))
 #: 1 / c.
@@ -29,4 +37,4 @@ INVERSES: tuple[float, ...] = tuple(1.0 / centre for centre in CENTRES)
 #: ln c, or ln 2c in the lower part.
 LOGARITHMS: tuple[float, ...] = tuple(_logarithm(place) for place in range(512))
 #: 2^(k / 512).
-EXPONENTIALS: tuple[float, ...] = tuple(float(_DIGITS.exp(_LN2 * place / 512)) for place in range(512))
+EXPONENTIALS: tuple[float, ...] = tuple(_power_of_two(place) for place in range(512))

@@ -89,7 +89,7 @@ class Task:
         named = isinstance(self.options, Mapping) and all(isinstance(name, str) for name in self.options)
         require(named, "options", "be a mapping of names to values", self.options)
         known = type(self.rules) is int and self.rules in (*SUBSTITUTES, RULES)
-        require(known, "rules", f"be a whole number from 1 to {RULES}", self.rules)
+        require(known, "rules", f"be a whole number from 1 to {RULES}, or topalpha newer", self.rules)
         checked = {
             "alpha": fraction("alpha", self.alpha),
             # A whole number stays whole, as in files.

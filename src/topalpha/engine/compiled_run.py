@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from topalpha.engine.compile import compiled, parameter_classes
 from topalpha.families.protocols import ENDLESS
 from topalpha.rules.protocol import SUM, Algorithm, History, Selector
+from topalpha.validate import require
 
 #: Return values of the compiled loop.
 STOPPED, OUT_OF_ARMS, OUT_OF_BUDGET, FAULTY = 0, 1, 2, 3
@@ -138,6 +139,8 @@ class Run:
     """
 
     def __init__(self, algorithm: Algorithm, world: Any = None, one_by_one: bool = False) -> None:
+        former = type(algorithm).__module__.startswith("topalpha.former_rules.")
+        require(not former, "algorithm", "be of today's rules to be compiled: design it anew", algorithm.traits.name)
         self.algorithm = algorithm
         self.world = algorithm.family if world is None else world
         blocks = algorithm.traits.blocks

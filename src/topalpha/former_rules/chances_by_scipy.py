@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["binomial_below", "hypergeometric_log_mean", "least_chance", "valid_below"]
+__all__ = ["binomial_below", "hypergeometric_log_mean", "least_chance", "root_below", "valid_below"]
 
 
 def binomial_below(rank: int, number: int, chance: float) -> float:
@@ -47,6 +47,17 @@ def hypergeometric_log_mean(pool: int, top: int, drawn: int, factor: float) -> f
     counts = range(max(0, drawn - (pool - top)), min(top, drawn) + 1)
     terms = hypergeom.logpmf(counts, pool, top, drawn)
     return float(logsumexp([term + count * math.log(factor) for term, count in zip(terms, counts, strict=True)]))
+
+
+def root_below(level: float, top: int) -> float:
+    """The ``top``-th root of a level.
+
+    Examples
+    --------
+    >>> root_below(0.25, 2)
+    0.5
+    """
+    return float(level ** (1.0 / top))
 
 
 def valid_below(rank: int, pool: int, top: int, drawn: int, chance: float) -> float:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from topalpha.arithmetic import log, log1p, power
-from topalpha.theory.chances import binomial_below, hypergeometric_log_mean
+from topalpha.arithmetic import log, log1p
+from topalpha.theory.chances import binomial_below, hypergeometric_log_mean, root_below
 from topalpha.validate import LONGEST_LIST, fraction, positive, require, whole
 
 
@@ -153,7 +153,7 @@ def arms_of_pool(pool: int, alpha: float, level: float, delta_u: float) -> tuple
     delta_u = fraction("delta_u", delta_u)
     target, top = log(level), top_size(pool, alpha)
     if log_all_fail(pool, alpha, pool, delta_u) > target:
-        return pool, power(level, 1.0 / top)
+        return pool, root_below(level, top)
     # As many as an endless pool needs are enough: drawing without replacement only helps (Hoeffding 1963).
     short, enough = 0, min(pool, _ceil(target / -_rate(top / pool * (1.0 - delta_u)) * (1.0 + 1e-12)))
     while enough - short > 1:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from topalpha.arithmetic import exp, log, log1p, power
 
-__all__ = ["binomial_below", "hypergeometric_log_mean", "least_chance", "valid_below"]
+__all__ = ["binomial_below", "hypergeometric_log_mean", "least_chance", "root_below", "valid_below"]
 
 # A product that leaves this range is taken into the logarithm.
 _HUGE = 1e200
@@ -27,15 +28,15 @@ def _binomial_term(count: int, number: int, chance: float) -> float:
 
 
 def binomial_below(rank: int, number: int, chance: float) -> float:
-    """P(Bin(number, chance) < rank), for a chance inside (0, 1).
+    """P(Bin(number, chance) < rank), for a positive chance.
 
     Examples
     --------
     >>> round(binomial_below(1, 10, 0.5) * 2**10, 9), round(binomial_below(3, 4, 0.5) * 2**4, 9)
     (1.0, 11.0)
     """
-    if rank > number:
-        return 1.0
+    if rank > number or chance >= 1.0:
+        return 1.0 if rank > number else 0.0
     odds = chance / (1.0 - chance)
     lower = rank - 1 <= number * chance  # sum the tail whose terms fall
     count = rank - 1 if lower else rank
@@ -56,11 +57,30 @@ def least_chance(rank: int, number: int, level: float) -> float:
     >>> round(least_chance(1, 2, 0.25), 12), round(binomial_below(5, 76, least_chance(5, 76, 0.001)), 12)
     (0.5, 0.001)
     """
-    low, high = 0.0, 1.0
+    low, high, target = 0.0, 1.0, log(level)
+    chance = rank / (number + 1.0)
     while high - low > 1e-13 * high:
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if binomial_below(rank, number, middle) <= level else (middle, high)
+        below = binomial_below(rank, number, chance)
+        low, high = (low, chance) if below <= level else (chance, high)
+        # Newton's step for the logarithm, whose slope is -rank P(Bin(number, chance) = rank) / (chance below).
+        slope = rank * _binomial_term(rank, number, chance) / chance
+        step = (log(below) - target) * below / slope if 0.0 < below < 1.0 and slope > 0.0 else math.inf
+        # A little further than the root, so that both ends of the interval come close to it.
+        chance += step + math.copysign(3e-14 * chance, step)
+        if not low < chance < high:
+            chance = 0.5 * (low + high)
     return high
+
+
+def root_below(level: float, top: int) -> float:
+    """The ``top``-th root of a level, rounded down: its power is not above the level.
+
+    Examples
+    --------
+    >>> round(root_below(0.25, 2), 9), root_below(0.25, 2) < 0.5
+    (0.5, True)
+    """
+    return power(level, 1.0 / top) * (1.0 - 1e-12)
 
 
 def _hypergeometric_logs(pool: int, top: int, drawn: int) -> tuple[int, list[float]]:
@@ -102,13 +122,11 @@ def valid_below(rank: int, pool: int, top: int, drawn: int, chance: float) -> fl
     (0.75, 0.125)
     """
     first, logarithms = _hypergeometric_logs(pool, top, drawn)
-    shares = [exp(one - max(logarithms)) for one in logarithms]
-    # P(Bin(j, chance) < rank) falls with j by chance P(Bin(j, chance) = rank - 1).
-    below, exactly, short = 1.0, power(chance, rank - 1), []
-    for count in range(first + len(shares)):
-        if count >= first:
-            short.append(below)
-        if count >= rank - 1:
-            below = max(0.0, below - chance * exactly)
-            exactly *= (count + 1) / (count + 2 - rank) * (1.0 - chance)
-    return math.fsum(share * missing for share, missing in zip(shares, short, strict=True)) / math.fsum(shares)
+    largest = max(logarithms)
+    shares = [exp(one - largest) for one in logarithms]
+    missing = (_kept_below(rank, count, chance) for count in range(first, first + len(shares)))
+    return math.fsum(share * below for share, below in zip(shares, missing, strict=True)) / math.fsum(shares)
+
+
+#: The same tails are asked for at every step of a bisection.
+_kept_below = lru_cache(maxsize=1 << 16)(binomial_below)
