@@ -25,7 +25,7 @@ def test_a_point_is_not_below_and_not_far_above(x):
 
 @given(st.floats(0.01, 100.0), st.floats(0.01, 100.0))
 def test_a_bound_is_rounded_away_from_the_data(outer, inner):
-    edge, near = outward(outer, inner, 1e-11)
+    edge, near = outward(outer, inner)
     assert (edge >= outer and near <= edge) if outer > inner else (edge <= outer and near >= edge)
     assert abs(edge - outer) <= 1e-9 * outer
 

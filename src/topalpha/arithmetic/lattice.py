@@ -20,7 +20,7 @@ _FAR = 1e308
 
 
 def lattice_above(x: float) -> float:
-    """The least point of the lattice of bounds that is not below x: at most 5e-10 of x away.
+    """The least point of the lattice of bounds that is not below x: at most 1e-9 of x away.
 
     Examples
     --------
@@ -44,22 +44,22 @@ def slack(x: float) -> float:
     return abs(x) / (8.0 * _POINTS)
 
 
-def outward(outer: float, inner: float, slack: float) -> tuple[float, float]:
-    """The point of the lattice beyond ``outer`` as seen from ``inner``, and the one beyond ``outer`` less the slack.
+def outward(outer: float, inner: float) -> tuple[float, float]:
+    """The point of the lattice beyond ``outer`` as seen from ``inner``, and the one beyond ``outer`` less its slack.
 
     Where the two differ, ``outer`` is too close to a point of the lattice to say on which side of it the bound is.
 
     Examples
     --------
-    >>> edge, near = outward(0.3, 0.2, 1e-12)
+    >>> edge, near = outward(0.3, 0.2)
     >>> 0.3 < edge < 0.3 + 1.5e-10, near == edge
     (True, True)
-    >>> outward(0.25 - 1e-13, 0.3, 1e-12)[1]
+    >>> outward(0.25 - 1e-13, 0.3)[1]
     0.25
     """
     if outer > inner:
-        return lattice_above(outer), lattice_above(outer - slack)
-    return -lattice_above(-outer), -lattice_above(-(outer + slack))
+        return lattice_above(outer), lattice_above(outer - slack(outer))
+    return -lattice_above(-outer), -lattice_above(-(outer + slack(outer)))
 
 
 def known_place(total: float, pulls: int) -> int:

@@ -153,7 +153,7 @@ def gap_upper(
             low = middle
     if not CANONICAL:
         return high
-    edge, near = outward(high, low, slack(high))
+    edge, near = outward(high, low)
     if near != edge and log_below(family, near, total, pulls, gaps, log_weights)[0] >= threshold:
         edge = near
     return min(edge, start)

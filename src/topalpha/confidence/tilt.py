@@ -180,7 +180,7 @@ def tilt_bound(
             inner = middle
     if not CANONICAL:
         return outer
-    edge, near = outward(outer, inner, slack(outer))
+    edge, near = outward(outer, inner)
     if near != edge and log_mixture_value(family, near, total, pulls, tilts, growths, log_weights) >= threshold:
         edge = near
     return min(edge, start) if outer > inner else max(edge, start)

@@ -38,12 +38,12 @@ def known_place(total: float, pulls: int) -> int:
     return -1
 
 
-def outward(outer: float, inner: float, slack: float) -> tuple[float, float]:
+def outward(outer: float, inner: float) -> tuple[float, float]:
     """The bound itself, which was not rounded.
 
     Examples
     --------
-    >>> outward(0.3, 0.2, 1e-12)
+    >>> outward(0.3, 0.2)
     (0.3, 0.3)
     """
     return outer, outer
