@@ -4,13 +4,14 @@ import math
 import random
 import subprocess
 import sys
+from itertools import pairwise
 
 import mpmath
 import numpy as np
 import pytest
 
 from topalpha.arithmetic import elementary, exp, expm1, log, log1p, log1p_absolute, power
-from topalpha.arithmetic.tables import CENTRES, EXPONENTIALS, INVERSES, LOGARITHMS
+from topalpha.arithmetic.tables import CENTRES, EXPONENTIALS, INVERSES, LOGARITHMS, POWERS
 from topalpha.engine.compile import compiled
 
 mpmath.mp.prec = 160
@@ -108,14 +109,17 @@ def test_the_tables_do_not_depend_on_the_caller_s_decimals(setting):
     code = f"""
 import decimal
 decimal.setcontext(decimal.Context({setting}))
-from topalpha.arithmetic.tables import CENTRES, EXPONENTIALS, INVERSES, LOGARITHMS
-print(hash((CENTRES, EXPONENTIALS, INVERSES, LOGARITHMS)))
+from topalpha.arithmetic.tables import CENTRES, EXPONENTIALS, INVERSES, LOGARITHMS, POWERS
+print(hash((CENTRES, EXPONENTIALS, INVERSES, LOGARITHMS, POWERS)))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert int(run.stdout) == hash((CENTRES, EXPONENTIALS, INVERSES, LOGARITHMS))
+    assert int(run.stdout) == hash((CENTRES, EXPONENTIALS, INVERSES, LOGARITHMS, POWERS))
 
 
 def test_the_tables_are_correctly_rounded():
-    assert [float(mpmath.power(2, mpmath.mpf(place) / 512)) for place in range(512)] == list(EXPONENTIALS)
+    roots = [float(mpmath.power(2, mpmath.mpf(place) / 512)) for place in range(512)]
+    assert [2.0 * root for root in roots] == list(EXPONENTIALS)
+    assert all(power == 2.0 * half for half, power in pairwise(POWERS))
+    assert POWERS[0] == 2.0**-1023
     for place, (centre, logarithm) in enumerate(zip(CENTRES, LOGARITHMS, strict=True)):
         assert logarithm == float(mpmath.log(mpmath.mpf(centre) * (2 if place < 213 else 1)))

@@ -7,7 +7,7 @@ a product with a sum. All rules, families and bounds take their functions from h
 """
 
 from topalpha.arithmetic.elementary import cube_root, exact_sum, exp, expm1, log, log1p, log1p_absolute, power
-from topalpha.arithmetic.lattice import CANONICAL, known_place, outward, slack, unknown_bounds
+from topalpha.arithmetic.lattice import CANONICAL, known_place, outward, slack, step_to_root, unknown_bounds
 
 __all__ = [
     "CANONICAL",
@@ -23,5 +23,6 @@ __all__ = [
     "outward",
     "power",
     "slack",
+    "step_to_root",
     "unknown_bounds",
 ]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from math import frexp, inf, ldexp
+from math import frexp, inf
 
-from topalpha.arithmetic.tables import CENTRES, EXPONENTIALS, INVERSES, LOGARITHMS
+from topalpha.arithmetic.tables import CENTRES, EXPONENTIALS, INVERSES, LOGARITHMS, POWERS
 
 __all__ = ["cube_root", "exact_sum", "exp", "expm1", "log", "log1p", "log1p_absolute", "power"]
 
@@ -82,8 +82,9 @@ def exp(x: float) -> float:
         return inf if x > 0.0 else 0.0 if x < 0.0 else math.nan
     k = int(x * _STEPS + (_OFFSET + 0.5)) - _OFFSET
     r = (x - k * _STEP_HIGH) - k * _STEP_LOW
-    whole = EXPONENTIALS[k & 511]
-    return ldexp(whole + whole * (r + r * r * (0.5 + r * (0.16666666666666666 + r * 0.041666666666666664))), k >> 9)
+    twice = EXPONENTIALS[k & 511]
+    result = twice + twice * (r + r * r * (0.5 + r * (0.16666666666666666 + r * 0.041666666666666664)))
+    return result * POWERS[(k >> 9) + 1022]  # half of 2^(k // 512): 2^-1023 comes first
 
 
 def expm1(x: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from math import frexp, ldexp
 
-__all__ = ["CANONICAL", "known_place", "lattice_above", "outward", "slack"]
+__all__ = ["CANONICAL", "known_place", "lattice_above", "outward", "slack", "step_to_root"]
 
 #: Whether bounds are rounded at all: they were not in records of rules 1.
 CANONICAL = True
@@ -42,6 +42,34 @@ def slack(x: float) -> float:
     True
     """
     return abs(x) / (8.0 * _POINTS)
+
+
+def step_to_root(
+    excess: float, slope: float, room: float, spare: float, apart: float, other_excess: float, other_slope: float
+) -> float:
+    """How far to go from a point, where a function is ``excess`` and has this slope, to come to its root.
+
+    Newton's step, or, with a second point ``apart`` from the first, the step to the root of the cubic through both (of
+    the inverse function, by value and slope), half of ``spare`` outside; its error is of the order of the squares of
+    both points' errors. Newton's again if that leaves the interval, which ends ``room`` away. An ``other_slope`` of 0
+    says that there is no second point.
+
+    Examples
+    --------
+    >>> newton = step_to_root(0.21, 2.2, -1.1, 0.0, 0.0, 0.0, 0.0)  # x^2 - 1 at 1.1
+    >>> curved = step_to_root(0.21, 2.2, -1.1, 0.0, 0.1, 0.44, 2.4)  # and at 1.2
+    >>> round(1.1 + newton, 5), round(1.1 + curved, 5)
+    (1.00455, 1.00015)
+    """
+    newton = -excess / slope
+    if other_slope == 0.0 or other_excess == excess:
+        return newton
+    rise = other_excess - excess
+    share = excess / rise
+    own, other, secant = 1.0 / slope, 1.0 / other_slope, apart / rise
+    curved = newton - share * (excess * (own - secant) + share * other_excess * (own + other - 2.0 * secant))
+    curved -= math.copysign(0.5 * spare, room)
+    return curved if 0.0 < curved * room < room * room else newton
 
 
 def outward(outer: float, inner: float) -> tuple[float, float]:

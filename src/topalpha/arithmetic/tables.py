@@ -5,9 +5,10 @@ All operations are those of a context of this module: the caller's, which operat
 
 from __future__ import annotations
 
+import math
 from decimal import Context, Decimal
 
-__all__ = ["CENTRES", "EXPONENTIALS", "INVERSES", "LOGARITHMS"]
+__all__ = ["CENTRES", "EXPONENTIALS", "INVERSES", "LOGARITHMS", "POWERS"]
 
 _DIGITS = Context(prec=25, traps=[])
 # Below this number of a 512th, a mantissa counts twice: it is less than the root of 1/2, about.
@@ -36,5 +37,7 @@ CENTRES: tuple[float, ...] = tuple(_centre(place) for place in range(512))
 INVERSES: tuple[float, ...] = tuple(1.0 / centre for centre in CENTRES)
 #: ln c, or ln 2c in the lower part.
 LOGARITHMS: tuple[float, ...] = tuple(_logarithm(place) for place in range(512))
-#: 2^(k / 512).
-EXPONENTIALS: tuple[float, ...] = tuple(_power_of_two(place) for place in range(512))
+#: Twice 2^(k / 512), so that half of the largest power of 2 is enough: 2^1024 is not a number.
+EXPONENTIALS: tuple[float, ...] = tuple(2.0 * _power_of_two(place) for place in range(512))
+#: Powers of 2 from 2^-1023, half of the smallest normal one, to 2^1023.
+POWERS: tuple[float, ...] = tuple(math.ldexp(1.0, exponent) for exponent in range(-1023, 1024))

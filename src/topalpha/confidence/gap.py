@@ -10,7 +10,17 @@ import math
 from collections.abc import MutableSequence, Sequence
 from typing import Any, NamedTuple
 
-from topalpha.arithmetic import CANONICAL, exact_sum, exp, known_place, log, outward, slack, unknown_bounds
+from topalpha.arithmetic import (
+    CANONICAL,
+    exact_sum,
+    exp,
+    known_place,
+    log,
+    outward,
+    slack,
+    step_to_root,
+    unknown_bounds,
+)
 from topalpha.confidence.tilt import NEGLIGIBLE
 from topalpha.families.protocols import EvidenceFamily
 from topalpha.rules.columns import PULLS_THEN, SUM_THEN, UPPER
@@ -137,20 +147,25 @@ def gap_upper(
     value, slope = log_below(family, high, total, pulls, gaps, log_weights)
     if value < threshold:
         return start
+    other, other_value, other_slope = high, value, 0.0
     for _ in range(200):
         tolerance = slack(high)
-        if high - low <= tolerance or value - threshold <= slope * tolerance:
+        excess, room = value - threshold, low - high
+        if -room <= tolerance or excess <= slope * tolerance:
             break
-        middle = high - (value - threshold) / slope if slope > 0.0 else low
+        middle = low
+        if slope > 0.0:
+            apart, other_excess = other - high, other_value - threshold
+            middle = high + step_to_root(excess, slope, room, tolerance, apart, other_excess, other_slope)
         if not low < middle < high:  # the step left the interval, by rounding or because ln F is not convex
             middle = 0.5 * (low + high)
         trial, trial_slope = log_below(family, middle, total, pulls, gaps, log_weights)
         if trial >= threshold:
-            high = middle
-            value = trial
-            slope = trial_slope
+            other, other_value, other_slope = high, value, slope
+            high, value, slope = middle, trial, trial_slope
         else:
             low = middle
+            other, other_value, other_slope = middle, trial, trial_slope
     if not CANONICAL:
         return high
     edge, near = outward(high, low)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 from topalpha.arithmetic import exact_sum, exp, log
 from topalpha.confidence.tilt import NEGLIGIBLE
@@ -25,6 +26,12 @@ def log_factorials(items: int) -> list[float]:
     >>> [round(value, 12) for value in log_factorials(3)]
     [0.0, 0.0, 0.69314718056, 1.791759469228]
     """
+    return list(_log_factorials(items))
+
+
+@cache
+def _log_factorials(items: int) -> tuple[float, ...]:
+    """Every run of a simulation asks for the same ones."""
     table = [0.0]
     lost = 0.0
     for count in range(1, items + 1):
@@ -32,7 +39,7 @@ def log_factorials(items: int) -> list[float]:
         following = table[-1] + added
         lost = (following - table[-1]) - added
         table.append(following)
-    return table
+    return tuple(table)
 
 
 def shift_grid(items: int, gaps: Sequence[float], weights: Sequence[float]) -> tuple[list[int], list[float]]:

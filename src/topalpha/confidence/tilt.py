@@ -12,7 +12,18 @@ import math
 from collections.abc import MutableSequence, Sequence
 from typing import Any, NamedTuple
 
-from topalpha.arithmetic import CANONICAL, exp, expm1, known_place, log, outward, power, slack, unknown_bounds
+from topalpha.arithmetic import (
+    CANONICAL,
+    exp,
+    expm1,
+    known_place,
+    log,
+    outward,
+    power,
+    slack,
+    step_to_root,
+    unknown_bounds,
+)
 from topalpha.families.protocols import RewardFamily
 from topalpha.rules.columns import LOWER, UPPER
 from topalpha.rules.protocol import SUM, History
@@ -164,20 +175,25 @@ def tilt_bound(
     value, slope = log_mixture(family, outer, total, pulls, tilts, growths, log_weights)
     if value < threshold:
         return start
+    other, other_value, other_slope = outer, value, 0.0
     for _ in range(200):
         tolerance = slack(outer)
-        if abs(outer - inner) <= tolerance or value - threshold <= abs(slope) * tolerance:
+        excess, room = value - threshold, inner - outer
+        if abs(room) <= tolerance or excess <= abs(slope) * tolerance:
             break
         middle = 0.5 * (inner + outer)
-        if slope != 0.0 and abs((value - threshold) / slope) < 0.999 * abs(outer - inner):
-            middle = outer - (value - threshold) / slope
+        if slope != 0.0:
+            apart, other_excess = other - outer, other_value - threshold
+            step = step_to_root(excess, slope, room, tolerance, apart, other_excess, other_slope)
+            if abs(step) < 0.999 * abs(room):
+                middle = outer + step
         trial, trial_slope = log_mixture(family, middle, total, pulls, tilts, growths, log_weights)
         if trial >= threshold:
-            outer = middle
-            value = trial
-            slope = trial_slope
-        else:  # only if ln M is not convex in the mean, or within rounding of the root
+            other, other_value, other_slope = outer, value, slope
+            outer, value, slope = middle, trial, trial_slope
+        else:
             inner = middle
+            other, other_value, other_slope = middle, trial, trial_slope
     if not CANONICAL:
         return outer
     edge, near = outward(outer, inner)
@@ -197,6 +213,8 @@ def _finite_start(
 ) -> float:
     """A finite mean that the mixture rejects, found by doubling; infinite if there is none."""
     direction = 1.0 if tilts[0] < 0.0 else -1.0
+    if log_mixture_value(family, direction * _FAR, total, pulls, tilts, growths, log_weights) < threshold:
+        return direction * math.inf
     step = 1.0
     while step < _FAR:
         mean = total / pulls + direction * step

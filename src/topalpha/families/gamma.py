@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 
+_LOG_GAMMA_PRIOR = log_gamma(PRIOR_SHAPE)
+
+
 class ScaleFamily(FromZero):
     """A family known up to its scale. Tilts are log ratios of means, gaps are relative: the shape drops out of both."""
 
@@ -123,7 +126,7 @@ class ScaleFamily(FromZero):
         prior_scale = (self.highest if self.highest < math.inf else 1.0) / PRIOR_DEPTH
         size = self.shape * pulls
         amount = self.shape * total
-        result = size * (log(size) - 1.0) - log_gamma(size + PRIOR_SHAPE) + log_gamma(PRIOR_SHAPE)
+        result = size * (log(size) - 1.0) - log_gamma(size + PRIOR_SHAPE) + _LOG_GAMMA_PRIOR
         return result + PRIOR_SHAPE * log1p(amount / prior_scale) + size * log1p(prior_scale / amount)
 
     def tilted(self, mean: float, total: float, pulls: int, tilt: float, growth: float) -> float:

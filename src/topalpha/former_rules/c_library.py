@@ -19,6 +19,7 @@ __all__ = [
     "outward",
     "power",
     "slack",
+    "step_to_root",
     "unknown_bounds",
 ]
 
@@ -58,6 +59,19 @@ def slack(x: float) -> float:
     2e-11
     """
     return 1e-11 * (1.0 + abs(x))
+
+
+def step_to_root(
+    excess: float, slope: float, room: float, spare: float, apart: float, other_excess: float, other_slope: float
+) -> float:
+    """Newton's step.
+
+    Examples
+    --------
+    >>> step_to_root(1.0, 2.0, -1.0, 0.1, 0.4, 1.25, 3.0)
+    -0.5
+    """
+    return -excess / slope
 
 
 def unknown_bounds() -> list[float]:
