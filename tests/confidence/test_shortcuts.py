@@ -1,12 +1,17 @@
-"""Where a bound is not worked out because something quicker decides: the answer is the same."""
+"""Where something quicker decides than working a bound out as it is defined: the answer is the same."""
+
+import math
+import random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from topalpha.algorithms import design
-from topalpha.confidence.tilt import log_mixture_value
+from topalpha.confidence import gap, tilt
+from topalpha.confidence.tilt import log_mixture_value, tilt_bound, tilt_grid
 from topalpha.families import parse_family
+from topalpha.former_rules import c_library
 from topalpha.rules.columns import LOWER, UPPER
 from topalpha.rules.protocol import SUM, History
 
@@ -54,3 +59,58 @@ def test_lucb_pp_stops_exactly_where_the_lower_bound_says(family):
         assert algorithm.stopping(history, memory, (0, 1)) == (target <= mean and evidence >= wanted)
 
     holds()
+
+
+def bounds_of(name, family, rewards):
+    """The running upper bounds of an arm after each of these rewards, and how many evaluations they took."""
+    algorithm = design(name, 0.1, 0.1, 0.1, parse_family(family))
+    history = History(0, 1, [0], [[0.0] for _ in range(algorithm.traits.columns)], [])
+    part = algorithm.confidence if name == "cc-lucb" else algorithm.evidence
+    tables, found = part.tables(), []
+    for place, reward in enumerate(rewards):
+        history.pulls[0] = place + 1
+        history.stats[SUM][0] += reward
+        part.fold(history, tables, 0, reward)
+        found.append(history.stats[UPPER][0])
+    return found
+
+
+@pytest.mark.parametrize("name", ["cc-lucb", "joint-lucb"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_steps_by_a_cubic_end_where_newton_s_do_and_sooner(name, family, monkeypatch):
+    rng = random.Random(f"{name} {family}")
+    draws = [[rng.random() * rng.choice((0.2, 1.0, 3.0)) for _ in range(60)] for _ in range(20)]
+    if family == "bernoulli":
+        draws = [[min(reward, 1.0) for reward in rewards] for rewards in draws]
+    if family == "poisson":
+        draws = [[float(round(reward)) for reward in rewards] for rewards in draws]
+    module, function = (tilt, "log_mixture") if name == "cc-lucb" else (gap, "log_below")
+    evaluate, count = getattr(module, function), [0]
+
+    def counted(*arguments):
+        count[0] += 1
+        return evaluate(*arguments)
+
+    monkeypatch.setattr(module, function, counted)
+    curved = [bounds_of(name, family, rewards) for rewards in draws]
+    few, count[0] = count[0], 0
+    monkeypatch.setattr(module, "step_to_root", c_library.step_to_root)
+    assert [bounds_of(name, family, rewards) for rewards in draws] == curved
+    assert few < 0.95 * count[0]
+
+
+def test_a_mixture_that_rejects_no_mean_says_so_at_once(monkeypatch):
+    """After one small exponential reward no mean is too large for the data: doubling would look at a thousand."""
+    looks = []
+
+    def counted(*arguments):
+        looks.append(arguments[1])
+        return log_mixture_value(*arguments)
+
+    monkeypatch.setattr(tilt, "log_mixture_value", counted)
+    family = parse_family("exponential")
+    grid = tilt_grid(family, 0.1, -1)
+    assert tilt_bound(family, 0.5, 1, 5.0, *grid, math.inf) == math.inf
+    assert len(looks) == 1
+    assert tilt_bound(family, 0.5 * 40, 40, 5.0, *grid, math.inf) < 2.0
+    assert 2 < len(looks) < 10
