@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from array import array
+from collections.abc import MutableSequence
 from math import frexp, ldexp
 
 __all__ = ["CANONICAL", "known_place", "lattice_above", "outward", "slack", "step_to_root"]
@@ -103,12 +105,12 @@ def known_place(total: float, pulls: int) -> int:
     return (pulls * (pulls + 1)) // 2 - 1 + int(total)
 
 
-def unknown_bounds() -> list[float]:
-    """Such a list, with nothing known.
+def unknown_bounds() -> MutableSequence[float]:
+    """Such a list, with nothing known; every run begins with one, and compiled code takes an array much sooner.
 
     Examples
     --------
     >>> len(unknown_bounds()), unknown_bounds()[0]
     (860, nan)
     """
-    return [math.nan] * ((KNOWN + 1) * (KNOWN + 2) // 2 - 1)
+    return array("d", [math.nan]) * ((KNOWN + 1) * (KNOWN + 2) // 2 - 1)
