@@ -28,6 +28,7 @@ _HOMES = {
     "LowVariance": "topalpha.families",
     "Mirrored": "topalpha.families",
     "Normal": "topalpha.families",
+    "Graded": "topalpha.families",
     "PassFail": "topalpha.families",
     "Poisson": "topalpha.families",
     "Progress": "topalpha.session",

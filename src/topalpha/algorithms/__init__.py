@@ -6,7 +6,7 @@ import math
 from importlib import import_module
 from typing import Any
 
-from topalpha.algorithms import cc_lucb, joint_lucb, kl_lucb, lucb_pp
+from topalpha.algorithms import cc_lucb, joint_lucb, kl_lucb, lucb_pp, paired
 from topalpha.families import describe
 from topalpha.families.protocols import EvidenceFamily, RewardModel
 from topalpha.rules.protocol import Algorithm
@@ -18,6 +18,7 @@ __all__ = [
     "DEFAULT",
     "FIELD",
     "PRINCIPAL",
+    "SHORT",
     "cc_lucb",
     "check_epsilon",
     "default_for",
@@ -28,6 +29,7 @@ __all__ = [
     "joint_lucb",
     "kl_lucb",
     "lucb_pp",
+    "paired",
     "prior_knowledge",
 ]
 
@@ -68,7 +70,10 @@ FIELD: tuple[Entry, ...] = tuple(
 #: All algorithms of the command line, the tests, the audit and the table in the docs.
 ALGORITHMS = (*PRINCIPAL, *FIELD)
 
-_ENTRIES = {one.name: one for one in ALGORITHMS}
+#: Algorithms for short lists on a test set, which have no version for an endless pool.
+SHORT: tuple[Entry, ...] = (paired.design.entry,)
+
+_ENTRIES = {one.name: one for one in (*ALGORITHMS, *SHORT)}
 
 #: The default algorithm.
 DEFAULT = joint_lucb.design.entry.name

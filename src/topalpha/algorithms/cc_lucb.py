@@ -31,7 +31,7 @@ from topalpha.validate import choice, fraction, whole
 _LEADER = 0
 
 #: The reward models with such bounds beyond one-parameter families, and the two kinds of bounds of those families.
-MODELS, BOUNDS = ("pass-fail", "normal", "low-variance"), {"bounds": ("tilt", "kt")}
+MODELS, BOUNDS = ("pass-fail", "graded", "normal", "low-variance"), {"bounds": ("tilt", "kt")}
 
 
 class CCLUCBMemory(NamedTuple):

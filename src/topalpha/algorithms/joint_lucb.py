@@ -118,7 +118,7 @@ class JointLUCB(JointRules):
     "joint-lucb",
     "LUCB sampling with a joint supermartingale certificate",
     "docs/proofs.md, E",
-    models=("pass-fail", "low-variance"),
+    models=("pass-fail", "graded", "low-variance"),
     joint=True,
 )
 def design(

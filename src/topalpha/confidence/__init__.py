@@ -5,11 +5,12 @@ from __future__ import annotations
 from topalpha.confidence.bernstein import BernsteinBounds, BernsteinEvidence
 from topalpha.confidence.conjugate import ConjugateBounds
 from topalpha.confidence.gap import GapEvidence
+from topalpha.confidence.graded import GradedBounds, GradedEvidence
 from topalpha.confidence.lost import LostBounds, LostEvidence
 from topalpha.confidence.student import StudentBounds
 from topalpha.confidence.tilt import TiltBounds
 from topalpha.confidence.without_replacement import ShiftEvidence, WithoutReplacementBounds
-from topalpha.families import LowVariance, Normal, PassFail, describe
+from topalpha.families import Graded, LowVariance, Normal, PassFail, describe
 from topalpha.families.protocols import EvidenceFamily, RewardFamily, RewardModel
 from topalpha.rules.columns import ConfidenceBounds, JointEvidence
 from topalpha.validate import choice, require
@@ -35,8 +36,14 @@ WORDS: dict[str, str] = {
     "WithoutReplacementBounds": (
         "Running bounds of a score on a test set drawn without replacement, with the shifts for epsilon."
     ),
+    "GradedBounds": (
+        "Running bounds of the mean score on a test set drawn without replacement, with the gaps for epsilon."
+    ),
     "GapEvidence": "Likelihood ratios against every mean, with the grid for epsilon; threshold is ln(1/delta_u).",
     "BernsteinEvidence": "Evidence that learns the variance, with the gaps for epsilon; threshold is ln(1/delta_u).",
+    "GradedEvidence": (
+        "Evidence about a mean score on a test set drawn without replacement; threshold is ln(1/delta_u)."
+    ),
     "ShiftEvidence": "Evidence about a score on a test set drawn without replacement; threshold is ln(1/delta_u).",
     "LostBounds": "A lost pull counts as the largest reward from above and as the smallest from below.",
     "LostEvidence": (
@@ -71,6 +78,8 @@ def bounds_for(
     require(kind == "tilt", "bounds", condition, kind)
     if isinstance(family, PassFail):
         return WithoutReplacementBounds(family.items, epsilon, upper_threshold, lower_threshold)
+    if isinstance(family, Graded):
+        return GradedBounds(family.items, epsilon, upper_threshold, lower_threshold)
     if isinstance(family, Normal):
         return StudentBounds(family.prior_pulls, upper_threshold, lower_threshold, family.least_pulls)
     require(isinstance(family, LowVariance), "family", "have bounds for cc-lucb", family)
@@ -92,6 +101,8 @@ def evidence_for(family: RewardModel, epsilon: float, threshold: float) -> Joint
         return GapEvidence(family, epsilon, threshold)
     if isinstance(family, PassFail):
         return ShiftEvidence(family.items, epsilon, threshold)
+    if isinstance(family, Graded):
+        return GradedEvidence(family.items, epsilon, threshold)
     condition = "have evidence that joins other arms' for joint-lucb (use cc-lucb)"
     require(isinstance(family, LowVariance), "family", condition, describe(family))
     return BernsteinEvidence(family.highest, epsilon, threshold)

@@ -24,10 +24,10 @@ from topalpha.rules.protocol import SUM, History
 # Gaps: from half of epsilon, so that a run with tied means stops, to a quarter. More gaps change the width by a few
 # percent; a single bet, chosen for a fixed level, makes lower bounds up to 1.5 times wider.
 _SIZE, _LARGEST_GAP, _LARGEST_BET = 4, 0.25, 0.75
-# Columns after the sum of squared deviations: per gap the sums of bets, of bets times rewards, and of costs.
-_SUMS = 3 * _SIZE
-# The lower bound is computed and stored once the evidence is within this many nats of the threshold.
-_CLOSE = 1.0
+#: Columns after the sum of squared deviations: per gap the sums of bets, of bets times rewards, and of costs.
+SUMS = 3 * _SIZE
+#: The lower bound is computed and stored once the evidence is within this many nats of the threshold.
+CLOSE = 1.0
 
 
 class Bets(NamedTuple):
@@ -50,26 +50,39 @@ def bet_grid(epsilon: float) -> list[float]:
 
 
 def place_bets(
-    stats: Sequence[MutableSequence[float]], place: int, arm: int, pulls: int, reward: float, gaps: Sequence[float]
+    stats: Sequence[MutableSequence[float]],
+    place: int,
+    arm: int,
+    pulls: int,
+    reward: float,
+    gaps: Sequence[float],
+    items: int,
 ) -> None:
     """Fold one reward, which ``pulls`` and the sum already count, into the columns from ``place`` on.
+
+    ``items`` is the size of the finite set that rewards are drawn from without replacement, or 0. If its mean is x, the
+    mean of the M - N + 1 items that are left before reward N is (M x - S) / (M - N + 1): the bet is on that.
 
     Examples
     --------
     >>> stats = [[1.0], *([0.0] for _ in range(13))]
-    >>> place_bets(stats, 1, 0, 1, 1.0, bet_grid(0.5))
+    >>> place_bets(stats, 1, 0, 1, 1.0, bet_grid(0.5), 0)
     >>> stats[2][0], stats[3][0]
     (0.5, 0.5)
     """
     total = stats[SUM][arm]
+    scale, shift = 1.0, 0.0
+    if items > 0:
+        scale = items / (items - pulls + 1.0)
+        shift = (total - reward) / (items - pulls + 1.0)
     guess = (total - reward + 0.5) / pulls  # from before this reward, like the variance
     variance = (stats[place][arm] + 0.25) / pulls
     deviation = (reward - guess) * (reward - guess)
     for index in range(len(gaps)):
         bet = min(gaps[index] / (variance + gaps[index]), _LARGEST_BET)
         column = place + 1 + 3 * index
-        stats[column][arm] += bet
-        stats[column + 1][arm] += bet * reward
+        stats[column][arm] += bet * scale
+        stats[column + 1][arm] += bet * (reward + shift)
         stats[column + 2][arm] += deviation * (-log1p(-bet) - bet)
     after = reward - (total + 0.5) / (pulls + 1.0)
     stats[place][arm] += after * after
@@ -85,7 +98,7 @@ def log_bets(
     Examples
     --------
     >>> stats = [[0.0], *([0.0] for _ in range(13))]
-    >>> place_bets(stats, 1, 0, 1, 0.0, bet_grid(0.1))
+    >>> place_bets(stats, 1, 0, 1, 0.0, bet_grid(0.1), 0)
     >>> log_bets(stats, 1, 0, 0, 1.0, 1.0)[0] > 0.0 > log_bets(stats, 1, 0, 0, -1.0, 1.0)[0]
     True
     """
@@ -123,7 +136,7 @@ def bet_bound(
     Examples
     --------
     >>> stats = [[0.0], *([0.0] for _ in range(13))]
-    >>> place_bets(stats, 1, 0, 1, 0.0, bet_grid(0.1))
+    >>> place_bets(stats, 1, 0, 1, 0.0, bet_grid(0.1), 0)
     >>> round(bet_bound(stats, 1, 0, 1.0, 0.1, 1.0), 6)
     0.374313
     """
@@ -162,7 +175,7 @@ class BernsteinBounds(NamedTuple):
     @property
     def extra(self) -> int:
         """The columns for the sum of squared deviations, and three sums per gap."""
-        return 1 + _SUMS
+        return 1 + SUMS
 
     def tables(self) -> Bets:
         """The gaps."""
@@ -174,7 +187,7 @@ class BernsteinBounds(NamedTuple):
         if pulls == 1:
             history.stats[UPPER][arm] = self.highest
             history.stats[LOWER][arm] = 0.0
-        place_bets(history.stats, EXTRA, arm, pulls, reward, lookup.bet_gaps)
+        place_bets(history.stats, EXTRA, arm, pulls, reward, lookup.bet_gaps, 0)
         before = history.stats[UPPER][arm]
         if reward < before:  # a reward at or above the bound is evidence for it
             history.stats[UPPER][arm] = bet_bound(history.stats, EXTRA, arm, 1.0, self.upper_threshold, before)
@@ -184,7 +197,7 @@ class BernsteinBounds(NamedTuple):
         if target <= history.stats[LOWER][arm]:
             return True
         short = self.lower_threshold - log_bets(history.stats, EXTRA, 0, arm, -1.0, target)[0]
-        if 0.0 < short < _CLOSE:
+        if 0.0 < short < CLOSE:
             history.stats[LOWER][arm] = self.lower_now(history, lookup, arm)
         return short <= 0.0
 
@@ -212,7 +225,7 @@ class BernsteinEvidence(NamedTuple):
     @property
     def extra(self) -> int:
         """The columns for the sum of squared deviations, three sums per gap, and their values at registration."""
-        return 1 + 2 * _SUMS
+        return 1 + 2 * SUMS
 
     def tables(self) -> Bets:
         """The gaps."""
@@ -222,7 +235,7 @@ class BernsteinEvidence(NamedTuple):
         """Update the sums and the running upper bound."""
         pulls = history.pulls[arm]
         before = history.stats[UPPER][arm] if pulls > 1 else self.highest
-        place_bets(history.stats, AFTER, arm, pulls, reward, lookup.bet_gaps)
+        place_bets(history.stats, AFTER, arm, pulls, reward, lookup.bet_gaps, 0)
         if reward < before:  # a reward at or above the bound is evidence for it
             before = bet_bound(history.stats, AFTER, arm, 1.0, self.threshold, before)
         history.stats[UPPER][arm] = before
@@ -231,8 +244,8 @@ class BernsteinEvidence(NamedTuple):
         """Store all sums at this moment: their later growth is evidence from later rewards only."""
         history.stats[PULLS_THEN][arm] = history.pulls[arm]
         history.stats[SUM_THEN][arm] = history.stats[SUM][arm]
-        for index in range(_SUMS):
-            history.stats[AFTER + 1 + _SUMS + index][arm] = history.stats[AFTER + 1 + index][arm]
+        for index in range(SUMS):
+            history.stats[AFTER + 1 + SUMS + index][arm] = history.stats[AFTER + 1 + index][arm]
 
     def noise(self, history: History, arm: int) -> float:
         """The variance that bets are based on."""
@@ -244,4 +257,4 @@ class BernsteinEvidence(NamedTuple):
 
     def evidence_above(self, history: History, lookup: Any, arm: int, x: float) -> float:
         """ln M(x), from the rewards since registration."""
-        return log_bets(history.stats, AFTER, AFTER + 1 + _SUMS, arm, -1.0, x)[0]
+        return log_bets(history.stats, AFTER, AFTER + 1 + SUMS, arm, -1.0, x)[0]

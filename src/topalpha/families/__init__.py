@@ -4,6 +4,7 @@ from topalpha.families.bernoulli import Bernoulli
 from topalpha.families.exponential import Exponential
 from topalpha.families.gamma import Gamma
 from topalpha.families.gaussian import Gaussian
+from topalpha.families.graded import Graded
 from topalpha.families.low_variance import LowVariance
 from topalpha.families.mirrored import Mirrored
 from topalpha.families.normal import Normal
@@ -29,6 +30,7 @@ __all__ = [
     "Exponential",
     "Gamma",
     "Gaussian",
+    "Graded",
     "LowVariance",
     "Mirrored",
     "Normal",

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from topalpha.families.bernoulli import Bernoulli
 from topalpha.families.gamma import Gamma
 from topalpha.families.gaussian import Gaussian
+from topalpha.families.graded import Graded
 from topalpha.families.low_variance import LowVariance
 from topalpha.families.mirrored import Mirrored
 from topalpha.families.normal import Normal
@@ -32,6 +33,7 @@ FAMILIES: dict[str, Any] = {
 MODELS: dict[str, Any] = {
     **FAMILIES,
     "pass-fail": PassFail,
+    "graded": Graded,
     "normal": Normal,
     "low-variance": LowVariance,
     "mirrored": Mirrored,
@@ -41,7 +43,9 @@ _NAMES = {kind: name for name, kind in MODELS.items()}
 _SHAPE = "be a name with numbers, such as gamma(shape=2,highest=3)"
 
 # Families that still hold if a failed pull counts as the worst reward.
-_BOUNDED = (Bernoulli, LowVariance, PassFail)
+_BOUNDED = (Bernoulli, LowVariance, PassFail, Graded)
+# Rewards from a finite set of items.
+_ON_ITEMS = (PassFail, Graded)
 _NOT_ROBUST = "for other laws the error is not controlled."
 
 
@@ -78,7 +82,7 @@ def parse_family(text: str) -> RewardModel:
         numbers: dict[str, Any] = read_numbers(text, kind._fields, inside.removesuffix(")"))
         missing = [field for field in kind._fields if field not in numbers and field not in kind._field_defaults]
         require(not missing, "family", f"give its {' and '.join(missing)}", text)
-        if kind is PassFail:
+        if kind in _ON_ITEMS:
             items = numbers["items"]
             numbers["items"] = int(items) if items.is_integer() else items
         family = kind(**numbers)
@@ -251,7 +255,7 @@ class Model(NamedTuple):
     def check(self, reward: float) -> None:
         """Raise ``ValueError``, in the user's units, unless the reward is possible."""
         number = real("reward", reward)
-        if isinstance(self.family, Bernoulli | LowVariance):
+        if isinstance(self.family, Bernoulli | LowVariance | Graded):
             low, high = self._range()
             require(low <= number <= high, "reward", f"lie in [{low:g}, {high:g}]", reward)
         elif isinstance(self.family, Mirrored) and self.minimise:
@@ -267,9 +271,10 @@ class Model(NamedTuple):
 
 def _law(family: RewardModel, low: float, high: float) -> str:
     """The assumption about the law of a candidate's rewards."""
-    if isinstance(family, PassFail):
+    if isinstance(family, PassFail | Graded):
         order = "in its own random order; the claim is about the score on these items."
-        return f"Each candidate is scored on the same {family.items} items, {order}"
+        ends = f" from {low:g} to {high:g}" if isinstance(family, Graded) else ""
+        return f"Each candidate is scored{ends} on the same {family.items} items, {order}"
     if isinstance(family, Bernoulli | LowVariance):
         return f"Rewards lie in [{low:g}, {high:g}]; nothing else is assumed about their law."
     if isinstance(family, Gaussian):
@@ -293,7 +298,8 @@ def reward_model(family: str | RewardModel | None = None, *, minimise: bool = Fa
         Whether to minimise rewards. A ``highest`` mean of rewards in [0, 1] or of Gaussian rewards then does not help the
         bounds, and is ignored.
     items
-        The size of the test set, for ``pass-fail``.
+        The size of the test set, for ``pass-fail``, its default, and ``graded`` or ``graded(lo,hi)``: scores in [0, 1] or
+        from lo to hi.
 
     Examples
     --------
@@ -309,8 +315,8 @@ def reward_model(family: str | RewardModel | None = None, *, minimise: bool = Fa
         return Model(inner, low, high - low, text)
     if isinstance(inner, Bernoulli | LowVariance):
         return Model(type(inner)(), high, low - high, text)
-    if isinstance(inner, PassFail):
-        return Model(inner, 1.0, -1.0, text)
+    if isinstance(inner, _ON_ITEMS):
+        return Model(inner, high, low - high, text)
     if isinstance(inner, Gaussian | Normal):
         return Model(Gaussian(inner.sigma) if isinstance(inner, Gaussian) else inner, 0.0, -1.0, text)
     require(not isinstance(inner, Mirrored), "family", "not be mirrored if minimise is set", text)
@@ -320,29 +326,49 @@ def reward_model(family: str | RewardModel | None = None, *, minimise: bool = Fa
 def _read(family: str | RewardModel | None, items: int | None) -> tuple[RewardModel, float, float, str]:
     """The family, its 0 and 1 in the user's units, and the text of the model."""
     if items is not None:
-        model = PassFail(whole("items", items))
-        model.check_parameters()
-        same = family is None or family == model or (isinstance(family, str) and _names(family, model))
-        require(same, "family", f"be {describe(model)} or left out if items is {items}", family)
-        return model, 0.0, 1.0, describe(model)
+        return _read_on_items(family, whole("items", items))
     if not isinstance(family, str):
         model_given = checked_model(family)
         return model_given, 0.0, 1.0, describe(model_given)
     name, opened, inside = family.strip().partition("(")
     name = name.strip()
     if name == "range" or (name == "low-variance" and opened and "highest" not in inside):
-        require(inside.endswith(")"), "family", f"be {name}(lo,hi) with two numbers", family)
-        ends = read_numbers(family, ("lo", "hi"), inside.removesuffix(")"))
-        require(len(ends) == 2, "family", f"be {name}(lo,hi) with two numbers", family)
-        low, high = ends["lo"], ends["hi"]
-        finite = -math.inf < low < high < math.inf and high - low < math.inf
-        require(finite, "family", "have a finite range with lo below hi", family)
+        low, high = _read_range(family, name, inside)
         law: RewardModel = Bernoulli() if name == "range" else LowVariance()
         return law, low, high, f"{name}(lo={low!r},hi={high!r})"
     parsed = parse_family(family)
     return parsed, 0.0, 1.0, describe(parsed)
 
 
-def _names(text: str, model: PassFail) -> bool:
-    """Whether the text names this model, or leaves its size open."""
-    return text.strip() == "pass-fail" or (text.strip().startswith("pass-fail") and parse_family(text) == model)
+def _read_range(text: str, name: str, inside: str) -> tuple[float, float]:
+    """The two ends of the range in a text such as ``range(0,20)``."""
+    require(inside.endswith(")"), "family", f"be {name}(lo,hi) with two numbers", text)
+    ends = read_numbers(text, ("lo", "hi"), inside.removesuffix(")"))
+    require(len(ends) == 2, "family", f"be {name}(lo,hi) with two numbers", text)
+    low, high = ends["lo"], ends["hi"]
+    finite = -math.inf < low < high < math.inf and high - low < math.inf
+    require(finite, "family", "have a finite range with lo below hi", text)
+    return low, high
+
+
+def _read_on_items(family: str | RewardModel | None, items: int) -> tuple[RewardModel, float, float, str]:
+    """The model of scores on a test set: pass or fail unless they are graded."""
+    name, opened, inside = family.strip().partition("(") if isinstance(family, str) else ("", "", "")
+    if name.strip() == "graded" and "," in inside:
+        low, high = _read_range(str(family), "graded", inside)
+        text = f"graded(lo={low!r},hi={high!r})"
+    else:
+        low, high, text = 0.0, 1.0, ""
+    graded = name.strip() == "graded" or isinstance(family, Graded)
+    model: RewardModel = Graded(items) if graded else PassFail(items)
+    model.check_parameters()
+    if isinstance(family, str) and not text:
+        same = family.strip() in ("pass-fail", "graded") or (bool(opened) and parse_family(family) == model)
+        require(same and type(parse_family(describe(model))) is type(model), "family", _on_items(items), family)
+    elif family is not None and not text:
+        require(type(family) is type(model) and family == model, "family", _on_items(items), family)
+    return model, low, high, text or describe(model)
+
+
+def _on_items(items: int) -> str:
+    return f"be pass-fail, graded or graded(lo,hi) if there are items, of which there are {items}"

@@ -107,7 +107,7 @@ class JointOnePhase(joint_lucb.JointRules):
     "joint-one-phase",
     "joint-lucb that decides itself when to draw the next arm",
     "docs/field/one_phase.md",
-    models=("pass-fail", "low-variance"),
+    models=("pass-fail", "graded", "low-variance"),
     joint=True,
 )
 def design(
