@@ -28,7 +28,7 @@ def bet(margin: float, total: float, squares: float, seen: int, items: int) -> f
     Examples
     --------
     >>> round(bet(0.05, 0.0, 0.0, 0, 100), 3), round(bet(0.05, -20.0, 20.0, 50, 100), 3)
-    (0.198, 1.189)
+    (0.198, 0.748)
     """
     mean = total / (seen + 1.0)
     gap = min((items * margin - total) / (items - seen), 1.0) - mean
@@ -82,7 +82,7 @@ def least_margin(differences: Sequence[float], target: float, needed: float, ite
     Examples
     --------
     >>> round(least_margin([0.0] * 30, 0.05, 20.0, 100), 2), round(least_margin([-1.0, 0.0] * 5, 0.05, 20.0, 10), 3)
-    (0.12, -0.5)
+    (0.09, -0.5)
     """
     low, high = -1.0 - 1e-6, 1.0
     while high - low > 1e-6:
