@@ -21,6 +21,8 @@ from scipy.stats import chisquare
 import topalpha
 from topalpha import PullFailed, StorageError, aselect, search, select, verify
 from topalpha.execution import Calls
+from topalpha.families import Graded, PassFail
+from topalpha.testset.selecting import chosen_order
 from topalpha.testset.selection import interval
 
 QUIET = {"progress": "none"}
@@ -69,7 +71,7 @@ class Counted:
 )
 @pytest.mark.parametrize("seed", range(5))
 def test_three_examples_by_hand(rows, epsilon, chosen, evaluations, seed):
-    found = select(*table_of(*rows), epsilon=epsilon, seed=seed, **QUIET)
+    found = select(*table_of(*rows), epsilon=epsilon, order="own", seed=seed, **QUIET)
     assert found.stopped
     assert found.evaluations == evaluations
     assert chosen is None or found.candidate == found.index == chosen
@@ -77,9 +79,11 @@ def test_three_examples_by_hand(rows, epsilon, chosen, evaluations, seed):
 
 def test_the_intervals_of_three_examples_by_hand():
     """One of two tried has passed: of three, one or two pass; after all of them the score is known."""
-    assert interval(3, 1, 2, 0.1, 0.05) == (1 / 3, 2 / 3)
-    assert interval(3, 2, 3, 0.1, 0.05) == (2 / 3, 2 / 3)
-    assert interval(3, 0, 0, 0.1, 0.05) == (0.0, 1.0)
+    assert interval(PassFail(3), [1.0, 0.0], 0.1, 0.05) == (1 / 3, 2 / 3)
+    assert interval(PassFail(3), [0.0, 1.0, 1.0], 0.1, 0.05) == (2 / 3, 2 / 3)
+    assert interval(PassFail(3), [], 0.1, 0.05) == (0.0, 1.0)
+    low, high = interval(Graded(3), [0.5, 0.25], 0.1, 0.05)
+    assert (low, high) == (0.25, pytest.approx(1.75 / 3))
 
 
 def test_what_is_said_about_a_list_and_about_a_law():
@@ -183,7 +187,7 @@ def test_negative_control_with_replacement_it_can_be_dearer():
 def orders(seed, evaluate=None):
     """The order in which each of two equal candidates tries three examples."""
     counted = Counted(lambda candidate, one: True)
-    select(["a", "b"], [0, 1, 2], counted, epsilon=0.01, seed=seed, **QUIET)
+    select(["a", "b"], [0, 1, 2], counted, epsilon=0.01, order="own", seed=seed, **QUIET)
     return tuple(tuple(one for name, one in counted.pairs if name == which) for which in "ab")
 
 
@@ -205,6 +209,82 @@ def test_negative_control_a_shared_order_is_found_out(monkeypatch):
     assert independence([orders(seed) for seed in range(432)]) < 1e-6
 
 
+# ---- a shared order
+
+
+def test_candidates_of_a_short_list_share_one_order():
+    counted = Counted(lambda candidate, one: True)
+    found = select(["a", "b", "c"], list(range(20)), counted, epsilon=0.01, seed=4, **QUIET)
+    orders = [[one for name, one in counted.pairs if name == which] for which in "abc"]
+    assert found.certificate.algorithm == "paired"
+    assert orders[0] == orders[1] == orders[2] != list(range(20))
+    assert "in one random order for all, drawn after the candidates were fixed" in found.certificate.assumptions[1]
+    assert not any("independent" in sentence for sentence in found.certificate.assumptions)
+
+
+def test_the_kind_of_order_depends_on_nothing_that_is_seen():
+    assert chosen_order(None, 10, alpha=0.1) == "shared"
+    assert chosen_order(None, 10, alpha=0.3) == "own", "paired aims at the best one"
+    assert chosen_order(None, 5, algorithm="joint-lucb") == chosen_order(None, 5, on_lost="worst") == "own"
+    assert chosen_order("own", 5) == "own"
+    assert chosen_order("shared", 500) == "shared"
+    long = select(list(range(11)), list(range(30)), at_once, epsilon=0.2, **QUIET)
+    assert (long.certificate.algorithm, long.certificate.seed) == ("cc-lucb", 0)
+
+
+def test_a_shared_order_is_fresh_and_kept_in_the_file(tmp_path):
+    """Nobody can tune candidates on the first examples of an order that is drawn anew for each choice."""
+    found = [select([0, 1], list(range(30)), at_once, epsilon=0.1, **QUIET) for _ in range(3)]
+    assert len({one.certificate.seed for one in found}) == 3
+    kept = {"storage": tmp_path / "one.db", "resume": True, "epsilon": 0.02, **QUIET}
+    early = select([0, 1], list(range(30)), at_once, pulls=5, **kept)
+    late = select([0, 1], list(range(30)), at_once, **kept)
+    assert early.certificate.seed == late.certificate.seed
+    assert late.stopped
+    again = select([0, 1], list(range(30)), at_once, epsilon=0.02, seed=late.certificate.seed, **QUIET)
+    assert same(late, again)
+    assert verify(tmp_path / "one.db").proved
+
+
+def test_a_short_list_that_an_earlier_version_began_with_own_orders_goes_on_with_them(tmp_path):
+    kept = {"storage": tmp_path / "one.db", "resume": True, "epsilon": 0.05, **QUIET}
+    select([0, 1, 2], list(range(30)), at_once, algorithm="cc-lucb", seed=0, pulls=5, **kept)
+    assert select([0, 1, 2], list(range(30)), at_once, **kept).certificate.algorithm == "cc-lucb"
+
+
+def test_an_incumbent_is_named_by_its_position():
+    for seed in range(5):
+        found = select(list("abcd"), list(range(40)), lambda name, one: name == "c", incumbent=2, seed=seed, **QUIET)
+        assert found.candidate == "c"
+        fewer = select(list("abcd"), list(range(40)), lambda name, one: name == "c", seed=seed, **QUIET)
+        assert found.evaluations <= fewer.evaluations
+    how = {"epsilon": 0.1, **QUIET}
+    for wrong, words in ((4, "be a position in the list of 4 candidates, from 0, got 4"), (-1, "0, got -1")):
+        with pytest.raises(ValueError, match=words):
+            select(list("abcd"), list(range(40)), at_once, incumbent=wrong, **how)
+    with pytest.raises(ValueError, match="order must be 'shared' where an incumbent is named, got 'own'"):
+        select(list("abcd"), list(range(40)), at_once, incumbent=1, order="own", **how)
+    with pytest.raises(ValueError, match="order must be 'own' where a function draws the candidates, got 'shared'"):
+        select(lambda rng: 1, list(range(40)), at_once, order="shared", **how)
+
+
+@pytest.mark.parametrize("order", ["shared", "own"])
+def test_graded_scores_in_any_range(order):
+    rng = np.random.default_rng(0)
+    table = 10.0 * np.clip(np.array([[0.3], [0.6], [0.4]]) + 0.2 * rng.standard_normal((3, 60)), 0.0, 1.0)
+    how = {"family": "graded(0,10)", "epsilon": 0.5, "order": order, "seed": 1, **QUIET}
+    found = select([0, 1, 2], list(range(60)), lambda row, one: table[row, one], **how)
+    assert found.candidate == 1
+    assert found.evaluations < found.full_evaluations
+    for one in found.scores:
+        assert one.low <= table[one.candidate].mean() <= one.high
+    assert found.score == pytest.approx(found.result.mean)
+    with pytest.raises(PullFailed, match=r"reward must lie in \[0, 10\], got 10.5"):
+        select([0, 1], list(range(60)), lambda row, one: 10.5, **how)
+    spoilt = select([0, 1, 2], list(range(60)), lambda row, one: table[row, one] / (row < 2), on_error="worst", **how)
+    assert spoilt.candidate == 1
+
+
 # ---- remote calls
 
 
@@ -223,9 +303,10 @@ def same(one, other):
 
 def test_one_call_at_a_time_coroutines_choose_as_functions_do():
     candidates, examples = list(range(6)), list(range(40))
-    plain = select(candidates, examples, at_once, epsilon=0.1, **QUIET)
-    assert same(select(candidates, examples, slowly, epsilon=0.1, width=1, **QUIET), plain)
-    assert same(asyncio.run(aselect(candidates, examples, slowly, epsilon=0.1, width=1, **QUIET)), plain)
+    how = {"epsilon": 0.1, "seed": 0, **QUIET}
+    plain = select(candidates, examples, at_once, **how)
+    assert same(select(candidates, examples, slowly, width=1, **how), plain)
+    assert same(asyncio.run(aselect(candidates, examples, slowly, width=1, **how)), plain)
 
 
 def test_eight_calls_at_a_time_unless_said():
@@ -280,10 +361,11 @@ def test_failures_can_count_as_failed_examples():
 # ---- files
 
 
-def test_a_file_goes_on_where_it_was(tmp_path):
+@pytest.mark.parametrize("order", ["shared", "own"])
+def test_a_file_goes_on_where_it_was(order, tmp_path):
     candidates, examples = list(range(6)), list(range(40))
-    plain = select(candidates, examples, at_once, epsilon=0.05, **QUIET)
-    kept = {"storage": tmp_path / "one.db", "resume": True, "epsilon": 0.05, **QUIET}
+    plain = select(candidates, examples, at_once, epsilon=0.05, order=order, seed=0, **QUIET)
+    kept = {"storage": tmp_path / "one.db", "resume": True, "epsilon": 0.05, "order": order, "seed": 0, **QUIET}
     early = select(candidates, examples, at_once, pulls=30, **kept)
     assert (early.stopped, early.evaluations) == (False, 30)
     counted = Counted(at_once)
@@ -321,7 +403,8 @@ def passes(candidate, one):
     if calls == int(sys.argv[2]):
         os.kill(os.getpid(), signal.SIGKILL)
     return (candidate * 31 + one * 17) % 10 < 3 + candidate
-found = select(list(range(6)), list(range(40)), passes, epsilon=0.05, storage=sys.argv[1], resume=True, progress="none")
+kept = {"storage": sys.argv[1], "resume": True, "seed": 0, "progress": "none"}
+found = select(list(range(6)), list(range(40)), passes, epsilon=0.05, **kept)
 print("chosen", found.candidate, found.evaluations)
 """
 
@@ -335,7 +418,7 @@ def test_a_killed_choice_goes_on(tmp_path):
         assert life.returncode == (0 if limit == 0 else -9), life.stderr
         lives.append(life.stdout.split("\n"))
     plain = Counted(at_once)
-    found = select(list(range(6)), list(range(40)), plain, epsilon=0.05, **QUIET)
+    found = select(list(range(6)), list(range(40)), plain, epsilon=0.05, seed=0, **QUIET)
     pairs = [line for life in lives for line in life if line and not line.startswith("chosen")]
     twice = [pair for pair, count in Counter(pairs).items() if count == 2]
     assert set(pairs) == {f"{candidate} {one}" for candidate, one in plain.pairs}

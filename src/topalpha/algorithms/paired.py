@@ -53,14 +53,13 @@ class Paired(Rounds, Parameters):
     needed: float
     needed_incumbent: float
     incumbent: int  # counted from 1; 0 if there is none
+    pool: int
 
     @property
     def traits(self) -> Traits:
         """Columns: sums and running bounds, which are only shown. State: all scores, by arm and place in the order."""
         columns = EXTRA + self.confidence.extra
-        return Traits(
-            "paired", columns=columns, numbers=self.arms * self.items, width=1, independent=False, shared_order=True
-        )
+        return Traits("paired", columns=columns, numbers=self.arms * self.items, width=1, independent=False)
 
     def scratch(self, arms: int) -> PairedMemory:
         """Nothing seen yet by any pair."""
@@ -210,7 +209,12 @@ def on_items(family: RewardModel | None) -> RewardModel:
 
 
 @algorithm(
-    "paired", "bets on the differences of candidates on a shared order of items", "docs/proofs.md, H", family=on_items
+    "paired",
+    "bets on the differences of candidates on a shared order of items",
+    "docs/proofs.md, H",
+    family=on_items,
+    joint=True,
+    shared_order=True,
 )
 def design(target: Target, *, pool: int = 0, incumbent: int = 0, share: float = 0.5) -> Paired:
     """Side by side on one order.
@@ -242,4 +246,5 @@ def design(target: Target, *, pool: int = 0, incumbent: int = 0, share: float = 
         needed=1.0 / (rest * target.delta),
         needed_incumbent=1.0 / (named * target.delta),
         incumbent=incumbent,
+        pool=number,
     )

@@ -221,6 +221,9 @@ def assumptions(task: Task, algorithm: Algorithm, failures: Mapping[str, int]) -
     drawn = "in an order drawn at random" if task.pool else "independently, from one law, whatever was seen before"
     exact = (f"Rewards have exactly the law {describe(algorithm.family)}.",)
     law = exact if algorithm.traits.exact_law else task.model.assumptions
+    if entry(task.algorithm).shared_order:
+        common = "in one random order for all, drawn after the candidates were fixed"
+        law = tuple(sentence.replace("in its own random order", common) for sentence in law)
     found = [f"Candidates were drawn {drawn}.", *law]
     if isinstance(algorithm, Conditional):
         found.extend(algorithm.conditions())

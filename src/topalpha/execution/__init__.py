@@ -9,7 +9,7 @@
 """
 
 from topalpha.execution.asynchronous import arun
-from topalpha.execution.calls import Calls, Evaluation, Noted, common_generator, place_of, pull_generator
+from topalpha.execution.calls import Calls, Evaluation, Noted, arm_of, common_generator, place_of, pull_generator
 from topalpha.execution.endings import (
     PATIENCE,
     SIGNALS,
@@ -35,6 +35,7 @@ __all__ = [
     "Meter",
     "Noted",
     "PullFailed",
+    "arm_of",
     "arun",
     "common_generator",
     "depart",

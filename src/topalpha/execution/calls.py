@@ -19,7 +19,7 @@ from topalpha.execution.failures import NoReward
 from topalpha.validate import has_length, real, require, seed_number
 
 # Children of the seed. Children 0, 1 and 2 belong to streams(seed), and the runs of a study count up from there.
-_DRAW, _PULL, _ITEMS, _LIST, _COMMON = 0x70A10000, 0x70A10001, 0x70A10002, 0x70A10003, 0x70A10004
+_DRAW, _PULL, _ITEMS, _LIST, _COMMON, _SHARED = (0x70A10000 + child for child in range(6))
 
 
 def _generator(seed: int, *child: int) -> Generator:
@@ -91,6 +91,18 @@ class Noted(float):
 @lru_cache(maxsize=256)  # few arms are pulled at a time, and an order is quick to compute again
 def _order(seed: int, count: int, *child: int) -> NDArray[np.intp]:
     return _generator(seed, *child).permutation(count)
+
+
+def arm_of(seed: int, pool: int, place: int) -> int:
+    """The arm that the candidate at this place of a list of ``pool`` candidates becomes.
+
+    Examples
+    --------
+    >>> calls = Calls(["a", "b", "c"], max, seed=5)
+    >>> calls.place(arm_of(5, 3, 2))
+    2
+    """
+    return int(np.flatnonzero(_order(seed, pool, _LIST) == place)[0])
 
 
 def _number(value: Any) -> float:
@@ -198,6 +210,8 @@ class Calls:
         Seeds a generator for every draw and every pull, so that a repeated pull gets the same random numbers.
     items
         Items to try a candidate on, each at most once, in an order of the candidate's own.
+    shared
+        Whether all candidates try the items in one random order instead.
     words
         The caller's names for ``draw``, ``pull`` and ``items``, for error messages.
 
@@ -217,10 +231,12 @@ class Calls:
         *,
         seed: int,
         items: Sequence[Any] | None = None,
+        shared: bool = False,
         words: tuple[str, str, str] = ("draw", "pull", "items"),
     ) -> None:
         self.seed = seed_number("seed", seed)
         self.items = items
+        self.shared = shared
         drawing, pulling, many = words
         listed = isinstance(draw, (Sequence, np.ndarray)) and not isinstance(draw, (str, bytes)) and has_length(draw)
         require(listed or callable(draw), drawing, "be a function or a list of candidates", draw)
@@ -259,7 +275,7 @@ class Calls:
     def order(self, arm: int) -> NDArray[np.intp]:
         """The positions of the items in the order in which this arm's candidate tries them."""
         assert self.items is not None
-        return _order(self.seed, len(self.items), _ITEMS, arm)
+        return _order(self.seed, len(self.items), *((_SHARED,) if self.shared else (_ITEMS, arm)))
 
     def evaluation(self, pull: Pull, candidate: Any) -> Evaluation:
         """The evaluation of this pull."""

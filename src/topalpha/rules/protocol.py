@@ -110,8 +110,6 @@ class Traits(NamedTuple):
         Whether rewards must count in the order in which all pulls were asked for, not only within each arm.
     exact_law
         Whether rewards must have exactly the law of the family, even where its bounds hold for other laws too.
-    shared_order
-        Whether all candidates go through the items of a test set in one order; otherwise each needs its own.
 
     Examples
     --------
@@ -128,7 +126,6 @@ class Traits(NamedTuple):
     independent: bool = True
     global_order: bool = False
     exact_law: bool = False
-    shared_order: bool = False
 
 
 @runtime_checkable

@@ -58,6 +58,8 @@ class Entry(NamedTuple):
     knowledge
         Prior knowledge of the reservoir: a function of reservoir, alpha and epsilon that returns options of ``design``,
         or raises ``ValueError`` if the algorithm does not apply to the reservoir.
+    shared_order
+        Whether all candidates go through the items of a test set in one random order; otherwise each needs its own.
     joint
         Whether the stop joins the evidence of all arms, and so may come while an upper bound is above the line.
     """
@@ -72,6 +74,7 @@ class Entry(NamedTuple):
     models: tuple[str, ...] = ()
     knowledge: Callable[[Any, float, float], dict[str, Any]] | None = None
     joint: bool = False
+    shared_order: bool = False
 
     @property
     def defaults(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topalpha.algorithms import entry
 from topalpha.ask_tell import Result, Task
 from topalpha.execution import SIGNALS, Calls, PullFailed, arun, depart, exit_code, held, in_flight, open_executor, run
 from topalpha.families.protocols import RewardModel
@@ -53,7 +54,8 @@ def prepare(
     **target: Any,
 ) -> tuple[Task, Calls]:
     """The task, and its two functions; ``words`` are the caller's names for draw, pull and items."""
-    calls = Calls(draw, pull, seed=seed, items=items, words=words)
+    shared = bool(algorithm) and entry(str(algorithm)).shared_order
+    calls = Calls(draw, pull, seed=seed, items=items, shared=shared, words=words)
     size = 0 if items is None else len(items)
     model = reward_model(family, minimise=minimise, items=size or None)
     task = Task(
@@ -126,7 +128,7 @@ def proceed(
     session = Session.resume(path, name, **opened)
     task = session.task
     try:
-        calls = Calls(draw, pull, seed=task.seed, items=items)
+        calls = Calls(draw, pull, seed=task.seed, items=items, shared=entry(task.algorithm).shared_order)
         size = 0 if items is None else len(items)
         require(calls.pool == task.pool, "draw", f"give {task.pool or 'an endless number of'} candidates", calls.pool)
         require(size == task.items, "items", f"be {task.items or 'none'}, as recorded", size)

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from topalpha.algorithms import design
+from topalpha.algorithms import design, entry
 from topalpha.execution import Calls
 from topalpha.families import PassFail
 from topalpha.randomness import run_seed, streams
 from topalpha.rules.protocol import Algorithm
 from topalpha.simulation import RunOutcome, run_on_threads, start
-from topalpha.testset.selecting import chosen_algorithm, target_alpha
+from topalpha.testset.selecting import chosen_algorithm, chosen_order, target_alpha
 from topalpha.testset.table import ScoreTable
 from topalpha.validate import MOST_RUNS, MOST_WORKERS, require, seed_number, whole
 
@@ -85,7 +85,8 @@ class Replays(NamedTuple):
         def draw(rng: Generator) -> int:  # the random numbers of ScoreTable.draw
             return int(rng.integers(size))
 
-        calls = Calls(draw if self.endless else range(size), max, seed=seed, items=range(items))
+        shared = entry(self.algorithm.traits.name).shared_order
+        calls = Calls(draw if self.endless else range(size), max, seed=seed, items=range(items), shared=shared)
         rows = [calls.candidate(arm) for arm in range(self.algorithm.arms)]
         outcomes = np.array([matrix[row, calls.order(arm)] for arm, row in enumerate(rows)])
         run = start(self.algorithm, Tapes(outcomes, np.zeros(len(rows), dtype=np.int64)))
@@ -119,6 +120,7 @@ def replays(
     delta: float = 0.05,
     seed: int = 0,
     endless: bool = False,
+    order: str | None = None,
     algorithm: str | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Replays:
@@ -132,8 +134,9 @@ def replays(
     """
     size, items = table.matrix.shape
     pool = {} if endless else {"pool": size}
+    name = chosen_algorithm(algorithm, chosen_order(order, pool.get("pool", 0), alpha=alpha, algorithm=algorithm))
     alpha = target_alpha(alpha, 0 if endless else size)
-    designed = design(chosen_algorithm(algorithm), alpha, epsilon, delta, PassFail(items), **pool, **(options or {}))
+    designed = design(name, alpha, epsilon, delta, PassFail(items), **pool, **(options or {}))
     condition = f"be large enough for at most {MOST_CANDIDATES:,} candidates"
     require(designed.arms <= MOST_CANDIDATES, "alpha", condition, alpha)
     return Replays(table, designed, endless, seed_number("seed", seed))

@@ -1,24 +1,32 @@
-"""``select(candidates, examples, evaluate)``: the best of many prompts or models on a pass/fail test set."""
+"""``select(candidates, examples, evaluate)``: the best of many prompts or models on a test set."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 from topalpha.ask_tell import Task
-from topalpha.execution import Calls
+from topalpha.execution import Calls, arm_of
+from topalpha.families.protocols import RewardModel
 from topalpha.running import Draw, Running, afinish, finish, prepare
 from topalpha.session import Session, digest, recorded_task
 from topalpha.storage import holds, read
 from topalpha.testset.selection import Selection, selection_of
-from topalpha.validate import choice, file_name, flag, has_length, require
+from topalpha.theory.arm_counts import top_size
+from topalpha.validate import choice, file_name, flag, has_length, require, whole
 
 #: Algorithms for test sets whose number of candidates is known beforehand. The first is the default: it costs no more
 #: on a test set, draws fewer candidates, and a slow remote call does not hold up other candidates.
 ALGORITHMS = ("cc-lucb", "joint-lucb")
+#: The algorithm for lists whose candidates share one order of the examples, and how long a list has it by default:
+#: measured on recorded tables, it needs fewer evaluations up to ten candidates, and more from 20 or so on.
+PAIRED, SHORT_LIST = "paired", 10
+#: The two kinds of orders.
+ORDERS = ("shared", "own")
 #: The default top fraction if a function draws candidates; for a list it is the best one.
 ALPHA = 0.05
 #: How many coroutines are awaited at once by default.
@@ -42,15 +50,46 @@ def target_alpha(alpha: float | None, pool: int) -> float:
     return ALPHA if pool == 0 else min(1.0 / pool, 0.5)
 
 
-def chosen_algorithm(name: str | None) -> str:
-    """The name of the algorithm, or of the default; raise unless it can make choices.
+def chosen_algorithm(name: str | None, order: str = "own") -> str:
+    """The name of the algorithm, or of the default for this order; raise unless it can make choices.
 
     Examples
     --------
-    >>> chosen_algorithm(None)
-    'cc-lucb'
+    >>> chosen_algorithm(None), chosen_algorithm(None, "shared")
+    ('cc-lucb', 'paired')
     """
-    return ALGORITHMS[0] if name is None else choice("algorithm", name, ALGORITHMS)
+    able = ALGORITHMS if order == "own" else (PAIRED,)
+    return able[0] if name is None else choice("algorithm", name, able)
+
+
+def chosen_order(
+    order: str | None,
+    pool: int,
+    *,
+    alpha: float | None = None,
+    algorithm: str | None = None,
+    incumbent: int | None = None,
+    on_lost: str = "again",
+) -> str:
+    """The given kind of order, or the default, which depends on nothing that is seen.
+
+    Shared for lists of up to ten candidates, and where one is named beforehand; of their own for longer lists, endless
+    pools, other targets than the best, and what only other algorithms can do.
+
+    Examples
+    --------
+    >>> chosen_order(None, 10), chosen_order(None, 11), chosen_order(None, 0), chosen_order(None, 50, incumbent=3)
+    ('shared', 'own', 'own', 'shared')
+    """
+    if order is not None:
+        choice("order", order, ORDERS)
+        require(order == "own" or pool > 0, "order", "be 'own' where a function draws the candidates", order)
+        require(order == "shared" or incumbent is None, "order", "be 'shared' where an incumbent is named", order)
+        return order
+    best = alpha is None or (pool > 0 and top_size(pool, alpha) == 1)
+    able = best and algorithm in (None, PAIRED) and on_lost == "again"
+    short = 0 < pool <= SHORT_LIST or incumbent is not None or algorithm == PAIRED
+    return "shared" if able and short else "own"
 
 
 def select(
@@ -61,9 +100,12 @@ def select(
     alpha: float | None = None,
     epsilon: float = 0.05,
     delta: float = 0.05,
+    family: str | RewardModel | None = None,
+    order: str | None = None,
+    incumbent: int | None = None,
     algorithm: str | None = None,
     options: Mapping[str, Any] | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     about: str = "",
     on_error: str = "raise",
     on_lost: str = "again",
@@ -75,11 +117,12 @@ def select(
     interval: float = 0.0,
     **running: Any,
 ) -> Selection:
-    """Choose a candidate by pass or fail on a test set, with only as many evaluations as the proof needs.
+    """Choose a candidate by its scores on a test set, with only as many evaluations as the proof needs.
 
-    Every candidate goes through the examples in its own random order, none sees an example twice, and candidates that
-    fall behind are left alone. So a choice never costs more than evaluating every drawn candidate on every example.
-    The claim is about the scores on these examples.
+    The candidates of a short list share one random order of the examples, and are compared example by example; of a
+    longer list or a pool each has its own order. No candidate sees an example twice, and candidates that fall behind
+    are left alone: a choice never costs more than evaluating every drawn candidate on every example. The claim is
+    about the scores on these examples.
 
     Parameters
     ----------
@@ -89,18 +132,29 @@ def select(
     examples
         The test set: a list of anything.
     evaluate
-        ``evaluate(candidate, example)`` returns whether the candidate passes: True or False, 1 or 0. The same pair must
-        always give the same answer. A coroutine function is awaited, ``width`` calls at a time.
+        ``evaluate(candidate, example)`` returns whether the candidate passes: True or False, 1 or 0; or its score, see
+        ``family``. The same pair must always give the same answer. A coroutine function is awaited, ``width`` calls at
+        a time.
     alpha
         The top fraction to aim at; by default the best of a list, or the top 0.05 of the law of a function.
     epsilon
         How far the chosen candidate's score may be below that.
     delta
         The allowed probability of a wrong claim.
+    family
+        ``"pass-fail"``, the default; ``"graded"`` for scores anywhere in [0, 1]; ``"graded(lo,hi)"`` for another range.
+    order
+        ``"shared"``: one random order of the examples for all candidates of a list. ``"own"``: one for each candidate.
+        By default shared for lists of up to ten candidates, and where an incumbent is named. A shared order must be
+        drawn after the candidates were fixed: do not tune candidates and choose again with the same ``seed``.
+    incumbent
+        The position in the list of a candidate that is special before anything is seen, such as the one in use. Less is
+        asked for to choose it, and a little more to choose another.
     algorithm, options
-        The algorithm, cc-lucb (the default) or joint-lucb, and its options.
+        The algorithm, paired for a shared order, otherwise cc-lucb (the default) or joint-lucb, and its options.
     seed
-        Seed of all random choices: the same seed gives the same choice, one evaluation at a time.
+        Seed of all random choices: the same seed gives the same choice, one evaluation at a time. By default 0, and a
+        fresh one for a shared order; the certificate has it.
     about
         The law or list that the candidates come from, in words, for the certificate.
     on_error
@@ -134,7 +188,7 @@ def select(
     given = locals()  # every argument by its name: the list is written once
     how = Running.of(given.pop("running"))
     kept = {name: given.pop(name) for name in _KEPT}
-    task, calls = _asked(**given)
+    task, calls = _asked(**given, recorded=_recorded(**kept))
     if calls.asynchronous:
         require(not _looping(), "evaluate", "be a plain function inside an event loop; await aselect there", evaluate)
     with _session(task, calls, **kept) as session:
@@ -174,7 +228,7 @@ async def aselect(
     """
     how, asked = Running.parted(settings)
     kept = {name: asked.pop(name) for name in _KEPT if name in asked}
-    task, calls = _asked(candidates, examples, evaluate, **asked)
+    task, calls = _asked(candidates, examples, evaluate, **asked, recorded=_recorded(**kept))
     with _session(task, calls, **kept) as session:
         return await _awaited(session, calls, how)
 
@@ -190,15 +244,32 @@ def _asked(
     evaluate: Callable[..., Any],
     *,
     alpha: float | None = None,
+    order: str | None = None,
+    incumbent: int | None = None,
     algorithm: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    recorded: Task | None = None,
     **target: Any,
 ) -> tuple[Task, Calls]:
-    """The target, and the functions that draw and evaluate."""
+    """The target, and the functions that draw and evaluate; what is not given is as in the record, if there is one."""
     require(not isinstance(examples, str | bytes), "examples", "be a list", examples)
     require(examples is not None, "examples", "be a list", examples)
     pool = 0 if callable(candidates) or not has_length(candidates) else len(candidates)
-    target |= {"alpha": target_alpha(alpha, pool), "algorithm": chosen_algorithm(algorithm)}
-    return prepare(candidates, evaluate, items=examples, words=_WORDS, **target)
+    if recorded is not None and algorithm is None and order is None:
+        algorithm = recorded.algorithm
+    on_lost = target.get("on_lost", "again")
+    order = chosen_order(order, pool, alpha=alpha, algorithm=algorithm, incumbent=incumbent, on_lost=on_lost)
+    if seed is None:
+        # A shared order must not be known when candidates are made.
+        seed = recorded.seed if recorded is not None else 0 if order == "own" else secrets.randbits(53)
+    target |= {"alpha": target_alpha(alpha, pool), "algorithm": chosen_algorithm(algorithm, order), "seed": seed}
+    asked = dict(options or {})
+    if incumbent is not None:
+        place = whole("incumbent", incumbent, 0)
+        require(place < pool, "incumbent", f"be a position in the list of {pool} candidates, from 0", incumbent)
+        asked["incumbent"] = 1 + arm_of(seed, pool, place)
+    return prepare(candidates, evaluate, items=examples, words=_WORDS, options=asked, **target)
 
 
 def _session(
@@ -231,6 +302,15 @@ def _session(
     for part, value in own.items():
         require(kept[part] == value, part, "be the same as in the record", "different ones")
     return Session.resume(storage, name, allow_pickle=pickle, **opened)
+
+
+def _recorded(
+    storage: str | os.PathLike[str] | None = None, name: str = "selection", resume: bool = False, **_: Any
+) -> Task | None:
+    """The task of the choice that is to be resumed; None for a new one."""
+    if storage is None or not flag("resume", resume) or not holds(file_name("storage", storage), name):
+        return None
+    return recorded_task(read(storage, name, log=False).config)
 
 
 def _looping() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from topalpha.certificate import Certificate, statement
 from topalpha.confidence import bounds_for
 from topalpha.execution import Calls
 from topalpha.families import PassFail
-from topalpha.rules.columns import UPPER
+from topalpha.rules.columns import EXTRA, UPPER
 from topalpha.rules.protocol import SUM, History
 from topalpha.session import Session
 from topalpha.storage.encoding import quotation
@@ -30,11 +31,11 @@ class Score:
     candidate, index
         The candidate, and its position in the list of candidates; None if a function drew it.
     evaluations, passes
-        On how many examples it was evaluated, and how many of these it passed.
+        On how many examples it was evaluated, and how many of these it passed; of graded scores, their sum.
     low, high
         An interval for its score on all examples. With probability at least 1 - delta the intervals of all candidates
-        hold at once, at all times: docs/proofs.md, C.4, at level delta / 2n on each side, n the number of candidates
-        that will be drawn.
+        hold at once, at all times: docs/proofs.md, C.4 and C.8, at level delta / 2n on each side, n the number of
+        candidates that will be drawn.
 
     Examples
     --------
@@ -45,13 +46,13 @@ class Score:
     candidate: Any
     index: int | None
     evaluations: int
-    passes: int
+    passes: float
     low: float
     high: float
 
     @property
     def score(self) -> float:
-        """The fraction of its examples that it passed; NaN if it was not evaluated."""
+        """The fraction of its examples that it passed, or its mean score; NaN if it was not evaluated."""
         return self.passes / self.evaluations if self.evaluations else math.nan
 
     def to_dict(self) -> dict[str, Any]:
@@ -169,37 +170,41 @@ def _short(candidate: Any) -> str:
 
 def selection_of(session: Session, calls: Calls, result: Result) -> Selection:
     """The choice made by this search."""
-    history = session.history
-    items, level = session.task.items, session.task.delta / session.algorithm.arms
+    history, model = session.history, session.model
+    level, rewards = session.task.delta / session.algorithm.arms, session.rewards
     scores = []
     for arm in range(len(session.candidates)):
-        pulls = history.pulls[arm]
-        passes = round(history.stats[SUM][arm])
-        low, high = interval(items, passes, pulls, session.task.epsilon, level)
+        seen = rewards[arm]
+        low, high = map(
+            model.to_user, interval(model.family, map(model.to_internal, seen), session.task.epsilon, level)
+        )
+        total = sum(seen)
         index = calls.place(arm) if calls.pool else None
-        scores.append(Score(session.candidates[arm], index, pulls, passes, low, high))
+        passes = round(total) if isinstance(model.family, PassFail) else total
+        scores.append(Score(session.candidates[arm], index, history.pulls[arm], passes, low, high))
     chosen = scores.pop(result.arm)
     scores.sort(key=lambda one: (-one.score if one.evaluations else math.inf, -one.evaluations))
-    return Selection(result, (chosen, *scores), session.told, items)
+    return Selection(result, (chosen, *scores), session.told, session.task.items)
 
 
-def interval(items: int, passes: int, pulls: int, epsilon: float, level: float) -> tuple[float, float]:
-    """A two-sided interval for a score on ``items`` items, of which ``pulls`` were tried and ``passes`` passed.
+def interval(family: Any, scores: Iterable[float], epsilon: float, level: float) -> tuple[float, float]:
+    """A two-sided interval for a score on all items of the family, from the first ones in a random order.
 
     It fails with probability at most ``level``, for any reason to stop; it is tightest at widths of about ``epsilon``.
 
     Examples
     --------
-    >>> interval(100, 30, 40, 0.05, 0.05)
+    >>> interval(PassFail(100), [1.0] * 30 + [0.0] * 10, 0.05, 0.05)
     (0.56, 0.87)
-    >>> interval(100, 75, 100, 0.05, 0.05)
+    >>> interval(PassFail(4), [1.0, 0.0, 1.0, 1.0], 0.05, 0.05)
     (0.75, 0.75)
     """
-    if pulls == 0:
-        return 0.0, 1.0
     threshold = math.log(2.0 / level)
-    bounds = bounds_for(PassFail(items), "tilt", epsilon, threshold, threshold)
-    history, lookup = History(pulls, 1, [pulls], [[float(passes)], [1.0], [0.0]], []), bounds.tables()
-    # Only a failure moves an upper bound: folding one in gives the bound of these counts.
-    bounds.fold(history, lookup, 0, 0.0)
-    return bounds.lower_now(history, lookup, 0), history.stats[UPPER][0]
+    bounds = bounds_for(family, "tilt", epsilon, threshold, threshold)
+    columns = [[0.0] for _ in range(EXTRA + bounds.extra)]
+    history, lookup = History(0, 1, [0], columns, []), bounds.tables()
+    for score in scores:
+        history.pulls[0] += 1
+        history.stats[SUM][0] += score
+        bounds.fold(history, lookup, 0, score)
+    return (bounds.lower_now(history, lookup, 0), columns[UPPER][0]) if history.pulls[0] else (0.0, 1.0)
