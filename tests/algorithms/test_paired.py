@@ -61,7 +61,7 @@ def test_what_it_returns_is_settled_against_every_other(seed):
     for other in set(range(5)) - {returned}:
         common = tape[: min(pulls[returned], pulls[other])]
         found = (table[other, common] - table[returned, common]).tolist()
-        assert largest_wealth(found, 0.1, 0.1, 80) >= 4 / 0.1
+        assert largest_wealth(found, {0.1: 1.0}, 0.1, 80) >= 4 / 0.1
     assert search.claims(returned)[0].epsilon <= 0.1
     assert sum(pulls) <= 5 * 80
 

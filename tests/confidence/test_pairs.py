@@ -35,15 +35,15 @@ def plain_wealth(found, target, margin, items):
 def test_the_wealth_is_the_product(found, more, target, margin):
     items = len(found) + more
     largest = max(1.0, plain_wealth(found, target, margin, items).max())
-    assert largest_wealth(found, target, margin, items) == pytest.approx(largest, rel=1e-9)
+    assert largest_wealth(found, {target: 1.0}, margin, items) == pytest.approx(largest, rel=1e-9)
 
 
 @settings(max_examples=200, deadline=None)
 @given(differences, st.integers(0, 20), st.floats(0.01, 0.5), st.floats(-0.9, 0.9), st.floats(0.0, 0.5))
 def test_the_wealth_increases_with_the_margin(found, more, target, margin, rise):
     items = len(found) + more
-    wealth = largest_wealth(found, target, margin, items)
-    assert largest_wealth(found, target, margin + rise, items) >= wealth * (1.0 - 1e-9)
+    wealth = largest_wealth(found, {target: 1.0}, margin, items)
+    assert largest_wealth(found, {target: 1.0}, margin + rise, items) >= wealth * (1.0 - 1e-9)
 
 
 @settings(max_examples=100, deadline=None)
@@ -57,10 +57,10 @@ def test_a_bet_cannot_lose_everything(mean, seen, squares, margin):
 def test_the_margin_is_known_at_the_end():
     rng = np.random.default_rng(0)
     found = rng.random(40) - 0.6
-    assert least_margin(found.tolist(), 0.05, 1e9, 40) == pytest.approx(found.mean(), abs=2e-6)
+    assert least_margin(found.tolist(), {0.05: 1.0}, 1e9, 40) == pytest.approx(found.mean(), abs=2e-6)
     ruled_out = (found[:5].sum() + 35) / 40
-    assert ruled_out < least_margin(found[:5].tolist(), 0.05, 1e9, 40) < ruled_out + 0.03
-    low, high = (least_margin(found[:30].tolist(), 0.05, needed, 40) for needed in (20.0, 2000.0))
+    assert ruled_out < least_margin(found[:5].tolist(), {0.05: 1.0}, 1e9, 40) < ruled_out + 0.03
+    low, high = (least_margin(found[:30].tolist(), {0.05: 1.0}, needed, 40) for needed in (20.0, 2000.0))
     assert found.mean() < low < high < 1.0
 
 
@@ -69,7 +69,7 @@ def crossings(found, needed, runs, seed=0):
     rng, count = np.random.default_rng(seed), 0
     for _ in range(runs):
         shuffled = rng.permutation(found).tolist()[:-1]
-        count += largest_wealth(shuffled, 0.05, float(np.mean(found)), len(found)) >= needed
+        count += largest_wealth(shuffled, {0.05: 1.0}, float(np.mean(found)), len(found)) >= needed
     return count
 
 
@@ -109,5 +109,5 @@ def test_negative_control_an_interval_for_a_fixed_number_of_items_looked_at_all_
 
 
 def test_an_impossible_margin_is_rejected_at_once():
-    assert largest_wealth([-1.0] * 6, 0.5, 0.5, 10) == math.inf
-    assert largest_wealth([-1.0] * 2, 0.5, 0.5, 10) < math.inf
+    assert largest_wealth([-1.0] * 6, {0.5: 1.0}, 0.5, 10) == math.inf
+    assert largest_wealth([-1.0] * 2, {0.5: 1.0}, 0.5, 10) < math.inf

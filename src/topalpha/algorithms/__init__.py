@@ -6,7 +6,7 @@ import math
 from importlib import import_module
 from typing import Any
 
-from topalpha.algorithms import cc_lucb, joint_lucb, kl_lucb, lucb_pp, paired
+from topalpha.algorithms import cc_lucb, duel, joint_lucb, kl_lucb, lucb_pp, paired
 from topalpha.families import describe
 from topalpha.families.protocols import EvidenceFamily, RewardModel
 from topalpha.rules.protocol import Algorithm
@@ -23,6 +23,7 @@ __all__ = [
     "check_epsilon",
     "default_for",
     "design",
+    "duel",
     "enduring",
     "entry",
     "field",
@@ -71,7 +72,7 @@ FIELD: tuple[Entry, ...] = tuple(
 ALGORITHMS = (*PRINCIPAL, *FIELD)
 
 #: Algorithms for short lists on a test set, which have no version for an endless pool.
-SHORT: tuple[Entry, ...] = (paired.design.entry,)
+SHORT: tuple[Entry, ...] = (paired.design.entry, duel.design.entry)
 
 _ENTRIES = {one.name: one for one in (*ALGORITHMS, *SHORT)}
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from topalpha.arithmetic import log
 from topalpha.confidence import bounds_for
-from topalpha.confidence.pairs import ROUNDING, bet, growth, least_margin
+from topalpha.confidence.pairs import bet, growth, known, least_margin
 from topalpha.families import Graded, PassFail, checked_model, describe
 from topalpha.families.protocols import RewardModel
 from topalpha.rules.columns import EXTRA, UPPER, ConfidenceBounds
@@ -23,12 +23,75 @@ from topalpha.rules.generic import Rounds
 from topalpha.rules.parameters import Parameters
 from topalpha.rules.protocol import SUM, WAIT, Claim, Generator, History, Integers, Traits
 from topalpha.rules.registration import Target, algorithm
-from topalpha.rules.sampling import has_room
+from topalpha.rules.sampling import empirical_best, has_room
 from topalpha.theory.arm_counts import top_size
 from topalpha.validate import fraction, require, whole
 
 #: Scores that are kept in memory, at most: the number of candidates times that of the items.
 MOST_SCORES = 10_000_000
+
+
+class SharedOrder(Rounds, Parameters):
+    """Candidates that go through the items in one order, and whose scores are all kept."""
+
+    confidence: ConfidenceBounds
+    items: int
+
+    def observe(self: Any, history: History, memory: Any, arm: int, reward: float) -> None:
+        """Store the score, and take it into account in every pair whose other candidate has the item, too."""
+        place = history.pulls[arm]
+        history.pulls[arm] = place + 1
+        history.stats[SUM][arm] += reward
+        history.state[arm * self.items + place] = reward
+        self.confidence.fold(history, memory.lookup, arm, reward)
+        if memory.ready[0] == 1:
+            for other in range(self.arms):
+                if other != arm and history.pulls[other] > place:
+                    self.compare(history, memory, arm, other, place)
+                    self.compare(history, memory, other, arm, place)
+
+    def prepare(self: Any, history: History, memory: Any) -> None:
+        """Compare all pairs on the items that both have."""
+        for one in range(self.arms):
+            for other in range(self.arms):
+                if other != one:
+                    for place in range(min(history.pulls[one], history.pulls[other])):
+                        self.compare(history, memory, one, other, place)
+
+    def difference(self, history: History, one: int, other: int, place: int) -> float:
+        """How much better the other candidate is than the one on the item at this place of the order."""
+        return history.state[other * self.items + place] - history.state[one * self.items + place]
+
+    def differences(self, history: History, one: int, other: int) -> list[float]:
+        """The same on all items that both have, in their order; on the host only."""
+        common = min(history.pulls[one], history.pulls[other])
+        return [self.difference(history, one, other, place) for place in range(common)]
+
+    def leader(self, history: History) -> int:
+        """The candidate of the largest mean; ties go to more items, then to the lower number."""
+        best = 0
+        for arm in range(1, self.arms):
+            mean, largest = history.stats[SUM][arm] / history.pulls[arm], history.stats[SUM][best] / history.pulls[best]
+            if mean > largest or (mean == largest and history.pulls[arm] > history.pulls[best]):
+                best = arm
+        return best
+
+    def meanwhile(self, history: History, batch: Integers) -> int:
+        """While a candidate has no score yet, the one with the fewest items."""
+        chosen = 0
+        for arm in range(1, self.arms):
+            if history.pulls[arm] + history.pending[arm] < history.pulls[chosen] + history.pending[chosen]:
+                chosen = arm
+        batch[0] = chosen
+        return 1 if has_room(history, chosen, self.items) else WAIT
+
+    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
+        """The candidate's own running lower bound, at level delta/2K."""
+        return self.confidence.lower_now(history, memory.lookup, arm)
+
+    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
+        """The candidate's own running upper bound, at level delta/2K."""
+        return history.stats[UPPER][arm]
 
 
 class PairedMemory(NamedTuple):
@@ -45,11 +108,9 @@ class PairedMemory(NamedTuple):
     lookup: Any
 
 
-class Paired(Rounds, Parameters):
+class Paired(SharedOrder):
     """Side by side on one order; build it with :func:`design`. Within epsilon of the best (docs/proofs.md, H)."""
 
-    confidence: ConfidenceBounds
-    items: int
     needed: float
     needed_incumbent: float
     incumbent: int  # counted from 1; 0 if there is none
@@ -66,47 +127,24 @@ class Paired(Rounds, Parameters):
         pairs = arms * arms
         return PairedMemory([0], [0.0] * pairs, [0.0] * pairs, [1.0] * pairs, [0] * pairs, self.confidence.tables())
 
-    def observe(self, history: History, memory: Any, arm: int, reward: float) -> None:
-        """Store the score, and take it into account in every pair whose other candidate has the item, too."""
-        place = history.pulls[arm]
-        history.pulls[arm] = place + 1
-        history.stats[SUM][arm] += reward
-        history.state[arm * self.items + place] = reward
-        self.confidence.fold(history, memory.lookup, arm, reward)
-        if memory.ready[0] == 1:
-            for other in range(self.arms):
-                if other != arm and history.pulls[other] > place:
-                    self.compare(history, memory, arm, other, place)
-                    self.compare(history, memory, other, arm, place)
-
     def compare(self, history: History, memory: Any, one: int, other: int, place: int) -> None:
         """Bet on the difference of two candidates on the item at this place of the order."""
         pair = one * self.arms + other
         if memory.settled[pair] == 1:
             return
         total, squares = memory.totals[pair], memory.squares[pair]
-        difference = history.state[other * self.items + place] - history.state[one * self.items + place]
+        difference = self.difference(history, one, other, place)
         size = bet(self.epsilon, total, squares, place, self.items)
         wealth = memory.wealth[pair] * growth(size, self.epsilon, total, place, self.items, difference)
         memory.wealth[pair] = wealth
         memory.totals[pair] = total + difference
         memory.squares[pair] = squares + difference * difference
-        # After the last item the difference is known.
-        known = place + 1 == self.items and total + difference <= self.items * self.epsilon + ROUNDING
-        if known or wealth >= self.enough(one):
+        if wealth >= self.enough(one) or known(self.epsilon, total + difference, place + 1, self.items):
             memory.settled[pair] = 1
 
     def enough(self, arm: int) -> float:
         """The wealth that settles a pair of this candidate."""
         return self.needed_incumbent if arm == self.incumbent - 1 else self.needed
-
-    def prepare(self, history: History, memory: Any) -> None:
-        """Compare all pairs on the items that both have."""
-        for one in range(self.arms):
-            for other in range(self.arms):
-                if other != one:
-                    for place in range(min(history.pulls[one], history.pulls[other])):
-                        self.compare(history, memory, one, other, place)
 
     def open_pairs(self, memory: Any, arm: int) -> int:
         """How many others this candidate is not settled against."""
@@ -115,15 +153,6 @@ class Paired(Rounds, Parameters):
             if other != arm and memory.settled[arm * self.arms + other] == 0:
                 left += 1
         return left
-
-    def leader(self, history: History) -> int:
-        """The candidate of the largest mean; ties go to more items, then to the lower number."""
-        best = 0
-        for arm in range(1, self.arms):
-            mean, largest = history.stats[SUM][arm] / history.pulls[arm], history.stats[SUM][best] / history.pulls[best]
-            if mean > largest or (mean == largest and history.pulls[arm] > history.pulls[best]):
-                best = arm
-        return best
 
     def contenders(self, history: History, memory: Any) -> tuple[int]:
         """A candidate that is settled against all others, if there is one; else the leader."""
@@ -152,34 +181,11 @@ class Paired(Rounds, Parameters):
         batch[0] = chosen
         return 1
 
-    def meanwhile(self, history: History, batch: Integers) -> int:
-        """While a candidate has no score yet, the one with the fewest items."""
-        chosen = 0
-        for arm in range(1, self.arms):
-            if history.pulls[arm] + history.pending[arm] < history.pulls[chosen] + history.pending[chosen]:
-                chosen = arm
-        batch[0] = chosen
-        return 1 if has_room(history, chosen, self.items) else WAIT
-
     def recommend(self, history: History, memory: Any) -> int:
         """The candidate that is settled against all others, or the leader of those that have a score."""
         if memory.ready[0] == 0:
-            return Rounds.recommend(self, history, memory)
+            return empirical_best(history.stats[SUM], history.pulls, history.arms)
         return self.contenders(history, memory)[0]
-
-    def lower_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The candidate's own running lower bound, at level delta/2K."""
-        return self.confidence.lower_now(history, memory.lookup, arm)
-
-    def upper_bound(self, history: History, memory: Any, arm: int) -> float:
-        """The candidate's own running upper bound, at level delta/2K."""
-        return history.stats[UPPER][arm]
-
-    def differences(self, history: History, one: int, other: int) -> list[float]:
-        """The differences, other minus one, on the items that both have, in their order; on the host only."""
-        scores = history.state
-        common = min(history.pulls[one], history.pulls[other])
-        return [scores[other * self.items + place] - scores[one * self.items + place] for place in range(common)]
 
     def claims(self, history: History, memory: Any, arm: int) -> list[Claim]:
         """The smallest epsilon proved, from the pairs of this candidate (docs/proofs.md, H)."""
@@ -188,7 +194,8 @@ class Paired(Rounds, Parameters):
             return []
         needed = self.enough(arm)
         margins = [
-            least_margin(self.differences(history, arm, other), self.epsilon, needed, self.items) for other in others
+            least_margin(self.differences(history, arm, other), {self.epsilon: 1.0}, needed, self.items)
+            for other in others
         ]
         epsilon = max(margins, default=0.0)
         return [Claim(self.alpha, max(epsilon, 0.0))] if epsilon < 1.0 else []

@@ -1,13 +1,14 @@
-"""Choice of a prompt or a model on a finite pass/fail test set, and an audit of such choices on recorded scores.
+"""Choices of prompts or models on a finite test set, duels of two, and an audit of choices on recorded scores.
 
 >>> from topalpha.testset import select
 >>> select([2, 3, 6], range(1, 13), lambda divisor, number: number % divisor == 0, epsilon=0.1).candidate
 2
 """
 
+from topalpha.testset.dueling import Verdict, aduel, duel
 from topalpha.testset.score_audit import Audit, audit
 from topalpha.testset.selecting import aselect, select
 from topalpha.testset.selection import Score, Selection
 from topalpha.testset.table import ScoreTable
 
-__all__ = ["Audit", "Score", "ScoreTable", "Selection", "aselect", "audit", "select"]
+__all__ = ["Audit", "Score", "ScoreTable", "Selection", "Verdict", "aduel", "aselect", "audit", "duel", "select"]

@@ -17,7 +17,7 @@ from topalpha.session import Session, digest, recorded_task
 from topalpha.storage import holds, read
 from topalpha.testset.selection import Selection, selection_of
 from topalpha.theory.arm_counts import top_size
-from topalpha.validate import choice, file_name, flag, has_length, require, whole
+from topalpha.validate import choice, file_name, flag, has_length, require, seed_number, whole
 
 #: Algorithms for test sets whose number of candidates is known beforehand. The first is the default: it costs no more
 #: on a test set, draws fewer candidates, and a slow remote call does not hold up other candidates.
@@ -33,8 +33,8 @@ ALPHA = 0.05
 WIDTH = 8
 
 _WORDS = ("candidates", "evaluate", "examples")
-# Which arguments are about the file.
-_KEPT = ("storage", "name", "resume", "pickle", "durable", "interval")
+#: Which arguments are about the file.
+KEPT = ("storage", "name", "resume", "pickle", "durable", "interval")
 
 
 def target_alpha(alpha: float | None, pool: int) -> float:
@@ -187,11 +187,11 @@ def select(
     """
     given = locals()  # every argument by its name: the list is written once
     how = Running.of(given.pop("running"))
-    kept = {name: given.pop(name) for name in _KEPT}
-    task, calls = _asked(**given, recorded=_recorded(**kept))
+    kept = {name: given.pop(name) for name in KEPT}
+    task, calls = _asked(**given, recorded=recorded_choice(**kept))
     if calls.asynchronous:
-        require(not _looping(), "evaluate", "be a plain function inside an event loop; await aselect there", evaluate)
-    with _session(task, calls, **kept) as session:
+        require(not looping(), "evaluate", "be a plain function inside an event loop; await aselect there", evaluate)
+    with begun(task, calls, **kept) as session:
         if calls.asynchronous:
             return asyncio.run(_awaited(session, calls, how))
         return selection_of(session, calls, finish(session, calls, how))
@@ -227,9 +227,9 @@ async def aselect(
     'ab'
     """
     how, asked = Running.parted(settings)
-    kept = {name: asked.pop(name) for name in _KEPT if name in asked}
-    task, calls = _asked(candidates, examples, evaluate, **asked, recorded=_recorded(**kept))
-    with _session(task, calls, **kept) as session:
+    kept = {name: asked.pop(name) for name in KEPT if name in asked}
+    task, calls = _asked(candidates, examples, evaluate, **asked, recorded=recorded_choice(**kept))
+    with begun(task, calls, **kept) as session:
         return await _awaited(session, calls, how)
 
 
@@ -260,9 +260,7 @@ def _asked(
         algorithm = recorded.algorithm
     on_lost = target.get("on_lost", "again")
     order = chosen_order(order, pool, alpha=alpha, algorithm=algorithm, incumbent=incumbent, on_lost=on_lost)
-    if seed is None:
-        # A shared order must not be known when candidates are made.
-        seed = recorded.seed if recorded is not None else 0 if order == "own" else secrets.randbits(53)
+    seed = fresh_seed(seed, recorded) if order == "shared" or recorded is not None else 0 if seed is None else seed
     target |= {"alpha": target_alpha(alpha, pool), "algorithm": chosen_algorithm(algorithm, order), "seed": seed}
     asked = dict(options or {})
     if incumbent is not None:
@@ -272,7 +270,7 @@ def _asked(
     return prepare(candidates, evaluate, items=examples, words=_WORDS, options=asked, **target)
 
 
-def _session(
+def begun(
     task: Task,
     calls: Calls,
     storage: str | os.PathLike[str] | None = None,
@@ -281,7 +279,14 @@ def _session(
     pickle: bool = False,
     **opened: Any,
 ) -> Session:
-    """A new session, or the one in the file; raise if its candidates, examples or target differ."""
+    """A new session, or the one in the file; raise if its candidates, examples or target differ.
+
+    Examples
+    --------
+    >>> task, calls = prepare([1, 2], lambda one, item: item > one, items=[1, 2, 3], algorithm="paired", alpha=0.5)
+    >>> begun(task, calls).task == task
+    True
+    """
     resume, pickle = flag("resume", resume), flag("pickle", pickle)
     require(storage is not None or not resume, "storage", "name a file if resume is set", storage)
     if storage is None:
@@ -304,16 +309,42 @@ def _session(
     return Session.resume(storage, name, allow_pickle=pickle, **opened)
 
 
-def _recorded(
+def fresh_seed(seed: int | None, recorded: Task | None = None) -> int:
+    """The given seed, the recorded one, or a fresh one: a shared order must not be known when candidates are made.
+
+    Examples
+    --------
+    >>> fresh_seed(7), fresh_seed(None) != fresh_seed(None)
+    (7, True)
+    """
+    if seed is not None:
+        return seed_number("seed", seed)
+    return secrets.randbits(53) if recorded is None else recorded.seed
+
+
+def recorded_choice(
     storage: str | os.PathLike[str] | None = None, name: str = "selection", resume: bool = False, **_: Any
 ) -> Task | None:
-    """The task of the choice that is to be resumed; None for a new one."""
+    """The task of the choice or duel that is to be resumed; None for a new one.
+
+    Examples
+    --------
+    >>> recorded_choice() is None
+    True
+    """
     if storage is None or not flag("resume", resume) or not holds(file_name("storage", storage), name):
         return None
     return recorded_task(read(storage, name, log=False).config)
 
 
-def _looping() -> bool:
+def looping() -> bool:
+    """Whether this thread runs an event loop.
+
+    Examples
+    --------
+    >>> looping()
+    False
+    """
     try:
         asyncio.get_running_loop()
     except RuntimeError:

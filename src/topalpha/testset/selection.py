@@ -168,20 +168,23 @@ def _short(candidate: Any) -> str:
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
 
 
+def scores_of(session: Session, calls: Calls) -> list[Score]:
+    """The scores of all candidates of this session, by arm."""
+    model, level = session.model, session.task.delta / session.algorithm.arms
+    scores = []
+    for arm, seen in enumerate(session.rewards):
+        ends = interval(model.family, map(model.to_internal, seen), session.algorithm.epsilon, level)
+        low, high = map(model.to_user, ends)
+        passes = round(sum(seen)) if isinstance(model.family, PassFail) else sum(seen)
+        scores.append(
+            Score(session.candidates[arm], calls.place(arm) if calls.pool else None, len(seen), passes, low, high)
+        )
+    return scores
+
+
 def selection_of(session: Session, calls: Calls, result: Result) -> Selection:
     """The choice made by this search."""
-    history, model = session.history, session.model
-    level, rewards = session.task.delta / session.algorithm.arms, session.rewards
-    scores = []
-    for arm in range(len(session.candidates)):
-        seen = rewards[arm]
-        low, high = map(
-            model.to_user, interval(model.family, map(model.to_internal, seen), session.task.epsilon, level)
-        )
-        total = sum(seen)
-        index = calls.place(arm) if calls.pool else None
-        passes = round(total) if isinstance(model.family, PassFail) else total
-        scores.append(Score(session.candidates[arm], index, history.pulls[arm], passes, low, high))
+    scores = scores_of(session, calls)
     chosen = scores.pop(result.arm)
     scores.sort(key=lambda one: (-one.score if one.evaluations else math.inf, -one.evaluations))
     return Selection(result, (chosen, *scores), session.told, session.task.items)
