@@ -4,7 +4,7 @@ Both go through the items in one random order. Bets on the differences of their 
 difference of their means that holds at all times with probability at least 1 - delta. The duel ends when the interval
 leaves out 0, when it lies within epsilon of 0, and at the latest when all items were tried: then the answer is exact.
 
-With a margin it is a gate: is the second candidate worse than the first by more than the margin? (docs/proofs.md, H.4)
+With a margin it is a gate: is the second candidate worse than the first by more than the margin? (docs/proofs.md, H.3)
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class DuelMemory(NamedTuple):
 
 
 class Duel(SharedOrder):
-    """Two candidates on one order; build it with :func:`design`. Wrong with probability delta (docs/proofs.md, H.4)."""
+    """Two candidates on one order; build it with :func:`design`. Wrong with probability delta (docs/proofs.md, H.3)."""
 
     needed: float
     gate: bool
@@ -137,12 +137,16 @@ class Duel(SharedOrder):
         both = memory.ready[0] == 1 and self.finding(memory) == EQUAL
         return [best, 1 - best] if both else [best]
 
-    def advantage(self, history: History, one: int) -> float:
-        """How much better the other candidate than this one may be, at most; on the host only."""
+    def parts(self, one: int) -> dict[float, float]:
+        """What parts of the wealth are bet against which margins of the other candidate over this one."""
         parts = {self.margin_of(one, 0): 0.0, self.margin_of(one, 1): 0.0, STEADY: _STEADY}
         for which in range(2):
             parts[self.margin_of(one, which)] += _AIMED
-        return least_margin(self.differences(history, one, 1 - one), parts, self.needed, self.items)
+        return parts
+
+    def advantage(self, history: History, one: int) -> float:
+        """How much better the other candidate than this one may be, at most; on the host only."""
+        return least_margin(self.differences(history, one, 1 - one), self.parts(one), self.needed, self.items)
 
     def found(self, history: History) -> int:
         """The finding, worked out again; on the host only."""
@@ -167,7 +171,7 @@ class Duel(SharedOrder):
 @algorithm(
     "duel",
     "bets on the differences of two candidates",
-    "docs/proofs.md, H.4",
+    "docs/proofs.md, H.3",
     family=on_items,
     joint=True,
     shared_order=True,
