@@ -86,7 +86,7 @@ FORMER: dict[str, tuple[str, ...]] = {
     "dashboard.reading": ("dashboard.file_reader",),
     "figures.proved": ("figures.certified_curve",),
     "comparison.ledger": ("research.comparison.finished_cells",),
-    "comparison.figures": ("research.comparison.curves",),
+    "comparison.figures": ("research.comparison.pictures",),
     "comparison.running": ("research.comparison.measuring",),
     "testset.audit": ("testset.score_audit",),
     "figures.errors": ("figures.error_rates",),

@@ -151,8 +151,8 @@ def contenders(texts: Sequence[str], budgets: Sequence[int], family: str = "bern
 
 def _kept(folder: Path, figures: bool) -> list[Path]:
     """All files that the command will write; raise now, before the work, if one of them cannot be written."""
-    from topalpha.research.comparison.curves import FILES
     from topalpha.research.comparison.finished_cells import CELLS, CONFIGURATION
+    from topalpha.research.comparison.pictures import FILES
 
     files = [folder / name for name in (CONFIGURATION, CELLS, *TABLES, *(FILES if figures else ()))]
     with refusals():
@@ -197,7 +197,7 @@ def _write(rows: Sequence[dict[str, Any]], folder: Path, figures: bool) -> None:
         with draft_of(folder / name) as draft:
             draft.write_text(text, encoding="utf-8")
     if figures:
-        from topalpha.research.comparison.curves import draw
+        from topalpha.research.comparison.pictures import draw
 
         draw(rows, folder)
 

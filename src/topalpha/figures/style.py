@@ -6,13 +6,14 @@ them apart. Everything with its own colour also has its own marker, dash or hatc
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 BLUE, VERMILION, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
 #: For parts that are not in question, and for the background.
 GREY, PALE = "#767676", "#E6E6E6"
 
-COLOURS = (GREEN, BLUE, VERMILION, BLACK, PURPLE)
 MARKERS = ("D", "^", "o", "s", "v", "P", "X", "*", "<", ">", "h")
 DASHES = ("-", "--", "-.", ":")
 
@@ -45,6 +46,11 @@ class Look(NamedTuple):
     marker: str
     dash: str
     hatch: str = ""
+
+    @property
+    def curve(self) -> dict[str, Any]:
+        """For curves with markers."""
+        return {"color": self.colour, "marker": self.marker, "linestyle": self.dash}
 
     @property
     def line(self) -> dict[str, Any]:
@@ -81,16 +87,47 @@ LIMIT = Look(BLACK, "", "--")
 LIMIT_EXACT = Look(GREY, "", ":")
 
 
-def style(place: int) -> dict[str, Any]:
-    """Colour, marker and dash of the curve with this number.
+#: The looks of the principal algorithms, the same in every picture. The field is grey.
+ALGORITHMS = {
+    "joint-lucb": Look(GREEN, "D", "-"),
+    "cc-lucb": Look(BLUE, "^", "-."),
+    "lucb++": Look(PURPLE, "s", "--"),
+    "kl-lucb": Look(VERMILION, "o", ":"),
+}
+FIELD = Look(GREY, "v", "-")
+
+
+def look_of(label: str) -> Look:
+    """The look of the algorithm that a label begins with.
 
     Examples
     --------
-    >>> style(0)["marker"], style(0) == style(5), style(0) == style(11)
-    ('D', False, False)
+    >>> look_of("cc-lucb (bounds=kt)") == look_of("cc-lucb"), look_of("ugape").colour == GREY
+    (True, True)
     """
-    return {
-        "color": COLOURS[place % len(COLOURS)],
-        "marker": MARKERS[place % len(MARKERS)],
-        "linestyle": DASHES[(place // len(COLOURS)) % len(DASHES)],
-    }
+    return ALGORITHMS.get(re.split(r"[ ,(]", label, maxsplit=1)[0], FIELD)
+
+
+def looks(labels: Iterable[str]) -> dict[str, Look]:
+    """The look of each curve of a picture: the colour of its algorithm, and a marker and dash that no other one has.
+
+    Examples
+    --------
+    >>> found = looks(["cc-lucb", "cc-lucb (bounds=kt)", "ugape"])
+    >>> [(one.colour, one.marker, one.dash) for one in found.values()]
+    [('#0072B2', '^', '-.'), ('#0072B2', 'v', '-'), ('#767676', 'P', '-')]
+    """
+    labels = list(dict.fromkeys(labels))
+    known = [look for name, look in ALGORITHMS.items() if name in labels]
+    signs = {(one.marker, one.dash) for one in known}
+    markers = [one for one in MARKERS if one not in {look.marker for look in ALGORITHMS.values()}]
+    free = ((marker, dash) for dash in DASHES for marker in (*markers, *MARKERS) if (marker, dash) not in signs)
+    found = {}
+    for label in labels:
+        if label in ALGORITHMS:
+            found[label] = ALGORITHMS[label]
+            continue
+        marker, dash = next(one for one in free if one not in signs)
+        signs.add((marker, dash))
+        found[label] = Look(look_of(label).colour, marker, dash)
+    return found
