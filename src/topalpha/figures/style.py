@@ -14,8 +14,12 @@ BLUE, VERMILION, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A
 #: For parts that are not in question, and for the background.
 GREY, PALE = "#767676", "#E6E6E6"
 
+COLOURS = (GREEN, BLUE, VERMILION, BLACK, PURPLE)
 MARKERS = ("D", "^", "o", "s", "v", "P", "X", "*", "<", ">", "h")
 DASHES = ("-", "--", "-.", ":")
+
+# The numbers after which styles repeat: every marker has come with every dash.
+_SIGNS = len(MARKERS) * len(COLOURS) * len(DASHES)
 
 #: Width and height of a picture, in inches.
 SIZE = (7.2, 4.6)
@@ -115,19 +119,33 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
     --------
     >>> found = looks(["cc-lucb", "cc-lucb (bounds=kt)", "ugape"])
     >>> [(one.colour, one.marker, one.dash) for one in found.values()]
-    [('#0072B2', '^', '-.'), ('#0072B2', 'v', '-'), ('#767676', 'P', '-')]
+    [('#0072B2', '^', '-.'), ('#0072B2', 'v', '-'), ('#767676', 'P', '--')]
     """
     labels = list(dict.fromkeys(labels))
-    known = [look for name, look in ALGORITHMS.items() if name in labels]
-    signs = {(one.marker, one.dash) for one in known}
-    markers = [one for one in MARKERS if one not in {look.marker for look in ALGORITHMS.values()}]
-    free = ((marker, dash) for dash in DASHES for marker in (*markers, *MARKERS) if (marker, dash) not in signs)
+    reserved = {look.marker for look in ALGORITHMS.values()}
+    free = iter(sorted(map(style, range(_SIGNS)), key=lambda one: one["marker"] in reserved))
+    signs = {(ALGORITHMS[label].marker, ALGORITHMS[label].dash) for label in labels if label in ALGORITHMS}
     found = {}
     for label in labels:
-        if label in ALGORITHMS:
+        if label not in ALGORITHMS:
+            sign = next(one for one in ((each["marker"], each["linestyle"]) for each in free) if one not in signs)
+            signs.add(sign)
+            found[label] = Look(look_of(label).colour, *sign)
+        else:
             found[label] = ALGORITHMS[label]
-            continue
-        marker, dash = next(one for one in free if one not in signs)
-        signs.add((marker, dash))
-        found[label] = Look(look_of(label).colour, marker, dash)
     return found
+
+
+def style(place: int) -> dict[str, Any]:
+    """Colour, marker and dash of the curve with this number, where curves are no algorithms.
+
+    Examples
+    --------
+    >>> style(0)["marker"], style(0) == style(5), style(0) == style(11)
+    ('D', False, False)
+    """
+    return {
+        "color": COLOURS[place % len(COLOURS)],
+        "marker": MARKERS[place % len(MARKERS)],
+        "linestyle": DASHES[(place // len(COLOURS)) % len(DASHES)],
+    }

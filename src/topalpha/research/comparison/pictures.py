@@ -143,7 +143,7 @@ def _errors(rows: Sequence[Row], file: Path) -> list[Path]:
 
     handles = [_sign(f"{budget:,} pulls", shape) for budget, shape in shapes.items()]
     handles += [
-        _sign("stops by itself", "*", markersize=7.5),
+        _sign("without a budget", "*", markersize=7.5),
         _sign("hollow: no error in any run", "o", fillstyle="none"),
         sample("δ", linewidth=1.2, **LIMIT.line),
     ]
