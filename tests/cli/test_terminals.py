@@ -17,6 +17,7 @@ from rich.cells import cell_len
 from topalpha import search
 from topalpha.cli import main
 from topalpha.cli.output import console, facts
+from topalpha.cli.program import say
 from topalpha.research.audit import FALSE_ALARM, cells, controls, judge
 from topalpha.research.audit.survival import Survival
 from topalpha.storage import Storage, listing
@@ -164,6 +165,17 @@ def test_the_pages_of_an_audit_and_of_a_result_fit(printed):
     whole = words(printed(page, None)) | words("Left out for want of room:")
     for width in (*NARROW, WIDE):
         assert faults(printed(page, width), width, whole) == []
+
+
+def test_sentences_on_stderr_fit_a_terminal_and_are_one_line_elsewhere(monkeypatch):
+    sentence = "function must be in a module that can be imported, got 'a.py' (SyntaxError: joint-lucb, line 3)"
+    for stream, width in ((Terminal(), 40), (io.StringIO(), None)):
+        monkeypatch.setenv("COLUMNS", str(width or 40))
+        monkeypatch.setattr(sys, "stderr", stream)
+        say(sentence)
+        lines = stream.getvalue().splitlines()
+        assert " ".join(" ".join(lines).split()) == f"topalpha: {sentence}"
+        assert (len(lines) == 1) if width is None else all(len(line) <= width for line in lines)
 
 
 def test_names_and_texts_stand_side_by_side(printed):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from topalpha.cli.output import console
 from topalpha.cli.program import Command, refusals
 from topalpha.cli.records import name_option
 from topalpha.storage import ACTIONS
@@ -30,4 +31,4 @@ def control(file: str, action: str, name: str | None) -> None:
 
     with refusals():
         told = tell(file, name, action)
-    click.echo(plain(f"The search {told!r} was told: it {_DONE[action]}."))
+    console().print(plain(f"The search {told!r} was told: it {_DONE[action]}."), markup=False)

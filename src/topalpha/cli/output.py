@@ -18,6 +18,7 @@ import click
 from topalpha.cli.program import refusals
 from topalpha.storage.outputs import File, draft_of, refused, writable
 from topalpha.storage.plain_text import plain
+from topalpha.validate import share as share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -320,17 +321,6 @@ def progress(total: int, what: str) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda steps: bar.advance(task, steps)
-
-
-def share(value: float) -> str:
-    """A probability as a percentage with three significant digits.
-
-    Examples
-    --------
-    >>> share(0.05), share(0.0123), share(1e-6)
-    ('5%', '1.23%', '0.0001%')
-    """
-    return f"{float(f'{100.0 * value:.3g}'):.10g}%"
 
 
 def escape(text: str) -> str:

@@ -225,10 +225,26 @@ class Program(click.Group):
         return code
 
 
+def fitted(text: str) -> str:
+    """Lines for stderr, broken between words if that is a terminal that is too narrow for them.
+
+    Examples
+    --------
+    >>> fitted("an evaluation failed")
+    'an evaluation failed'
+    """
+    if not sys.stderr.isatty():
+        return text
+    wrapper = textwrap.TextWrapper(
+        shutil.get_terminal_size().columns, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(wrapper.fill(line) for line in text.split("\n"))
+
+
 def say(sentence: str) -> None:
     """Print the sentence on stderr, if stderr can be written."""
     with suppress(OSError):
-        click.echo(f"topalpha: {plain(' '.join(sentence.split()))}", err=True)
+        click.echo(fitted(f"topalpha: {plain(' '.join(sentence.split()))}"), err=True)
 
 
 def _failed(error: OSError) -> int:

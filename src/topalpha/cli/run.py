@@ -15,7 +15,7 @@ import click
 from topalpha.cli import inputs
 from topalpha.cli.code import locate, sibling
 from topalpha.cli.output import console, delivery, escape, facts
-from topalpha.cli.program import FAILED, Command, refusals, say, section
+from topalpha.cli.program import FAILED, Command, fitted, refusals, say, section
 from topalpha.cli.trust import allow
 from topalpha.validate import require
 
@@ -229,7 +229,9 @@ def _deliver(json_target: str | None, start: Callable[[], Result], *spared: str 
     from topalpha.execution import PullFailed, exit_code
     from topalpha.storage import RecordLost
 
-    logging.basicConfig(format="%(message)s")
+    lines = logging.StreamHandler()
+    lines.setFormatter(_Lines())
+    logging.basicConfig(handlers=[lines])
     logging.getLogger("topalpha").setLevel(logging.INFO)
     code = 0
     with delivery(json_target, *spared) as deliver:
@@ -255,6 +257,14 @@ def _deliver(json_target: str | None, start: Callable[[], Result], *spared: str 
     if result.certificate is not None:
         code = exit_code(result.certificate.reason) or code
     return code
+
+
+class _Lines(logging.Formatter):
+    """Messages that fit the terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The message, without the level and the name of the logger."""
+        return fitted(super().format(record))
 
 
 def show(result: Result) -> None:

@@ -12,7 +12,7 @@ from topalpha.cli.program import Command
 
 if TYPE_CHECKING:
     from topalpha.reservoirs import Reservoir
-    from topalpha.simulation import Count, Study
+    from topalpha.simulation import Study
 
 
 @click.command(cls=Command)
@@ -60,31 +60,6 @@ def simulate(
 
 def show(study: Study, law: Reservoir) -> None:
     """Print a readable summary."""
-    from topalpha.reservoirs import in_words
-
-    figures = study.to_dict()
-    pulls, regret = figures["pulls"], figures["regret"]
-    acceptable = share(law.acceptable(study.alpha, study.epsilon))
-    spread = f"median {pulls['median']:,.0f}, 90% of runs within {pulls['p90']:,.0f}"
-    rows = [
-        ("algorithm", f"{study.algorithm}, {study.arms:,} arms"),
-        ("rewards", study.family),
-        ("reservoir", f"{in_words(study.reservoir)} ({acceptable} of its arms are acceptable)"),
-        ("target", f"within {study.epsilon:g} of the top {share(study.alpha)}, errors in at most {share(study.delta)}"),
-        ("runs", f"{study.runs:,}, seed {study.seed}"),
-        ("errors", _with_interval(study.errors)),
-        ("errors, alpha alone", _with_interval(study.errors_alpha)),
-        ("simple regret", f"{regret['mean']:.4g}{_give_or_take(regret['stderr'])}"),
-        ("pulls", f"{pulls['mean']:,.0f}{_give_or_take(pulls['stderr'])}; {spread}"),
-        ("speed", f"{study.seconds:.2f} s, {figures['pulls_per_second']:,.0f} pulls a second"),
-    ]
-    facts(console(), rows)
-
-
-def _with_interval(count: Count) -> str:
-    low, high = count.interval
-    return f"{count.count:,} = {share(count.rate)} (95% interval {share(low)} to {share(high)})"
-
-
-def _give_or_take(error: float | None) -> str:
-    return "" if error is None else f" ± {error:,.2g}" if error < 10.0 else f" ± {error:,.0f}"
+    rows = dict(study.summary())
+    rows["target"] += f", as {share(law.acceptable(study.alpha, study.epsilon))} of the reservoir's arms are"
+    facts(console(), list(rows.items()))

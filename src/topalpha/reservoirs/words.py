@@ -9,6 +9,7 @@ from topalpha.reservoirs.mixture import Mixture
 from topalpha.reservoirs.smooth import Beta, Uniform
 from topalpha.reservoirs.text import parse
 from topalpha.reservoirs.truncated import Clipped, Conditioned
+from topalpha.validate import share
 
 #: The most means that are named one by one.
 NAMED = 4
@@ -49,7 +50,7 @@ def _words(law: Reservoir) -> str:
     if isinstance(law, Dirac):
         return f"all at {number(law.at)}"
     if isinstance(law, TwoPoint):
-        return f"{_percent(law.probability)} at {number(law.high)}, the rest at {number(law.low)}"
+        return f"{share(law.probability)} at {number(law.high)}, the rest at {number(law.low)}"
     if isinstance(law, Atomic):
         return _means(law)
     if isinstance(law, Mixture):
@@ -69,7 +70,7 @@ def _inner(law: Reservoir) -> str:
 
 
 def _part(weight: float, law: Reservoir) -> str:
-    return f"{_percent(weight)} {_words(law).removeprefix('all ')}"
+    return f"{share(weight)} {_words(law).removeprefix('all ')}"
 
 
 def _means(law: Atomic) -> str:
@@ -77,8 +78,4 @@ def _means(law: Atomic) -> str:
     means = law.atoms
     if len(means) > NAMED:
         return f"{len(means):,} means from {number(means[0])} to {number(means[-1])}"
-    return ", ".join(f"{_percent(law.cdf(mean) - law.cdf_left(mean))} at {number(mean)}" for mean in means)
-
-
-def _percent(share: float) -> str:
-    return f"{100.0 * share:.3g}%"
+    return ", ".join(f"{share(law.cdf(mean) - law.cdf_left(mean))} at {number(mean)}" for mean in means)
