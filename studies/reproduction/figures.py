@@ -6,10 +6,8 @@ import math
 from pathlib import Path
 from typing import Any
 
-from matplotlib.ticker import LogLocator
-
 from studies.reproduction.delta import ALGORITHMS, DELTAS, RESERVOIRS
-from topalpha.figures.canvas import new_figure, sample
+from topalpha.figures.canvas import new_figure, plain_numbers, sample
 from topalpha.figures.style import ALGORITHMS as LOOKS
 from topalpha.figures.style import GREY, PALE
 from topalpha.research.table1 import PaperRow
@@ -43,8 +41,7 @@ def pulls_against_delta(results: dict[str, Any], file: Path) -> None:
         axes.set_title(f"{title}\nα = ε = 0.05", loc="left", fontsize=9)
         ticks = [math.log(1.0 / delta) for delta in DELTAS]
         axes.set_xticks(ticks, [f"$10^{{{round(math.log10(delta))}}}$" for delta in DELTAS])
-        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axes.yaxis.set_major_formatter("{x:,.0f}")
+        plain_numbers(axes.yaxis)
         axes.minorticks_off()
         _plain(axes)
     figure.axes[0].set_ylabel("mean pulls")

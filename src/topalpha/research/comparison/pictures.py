@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from topalpha.figures.canvas import new_figure, sample
+from topalpha.figures.canvas import new_figure, plain_numbers, sample
 from topalpha.figures.studies import SIGNS
 from topalpha.figures.style import ALGORITHMS, GREY, LIMIT, PALE, look_of, paler
 from topalpha.research.comparison.cells import MEASURED
@@ -87,6 +87,7 @@ def _pulls(groups: Groups, parameter: str, file: Path) -> list[Path]:
     def fill(axes: Any, some: Sequence[Row], places: dict[str, int]) -> None:
         dots(axes, some, parameter, shapes, places)
         axes.set_xscale("log")
+        plain_numbers(axes.xaxis)
 
     handles = [_sign(f"{SIGNS[parameter]} = {_short(value)}", shape) for value, shape in shapes.items()]
     if any(row["unfinished"] for some in groups.values() for row in some):
