@@ -191,7 +191,7 @@ def test_a_killed_search_shows_that_it_gives_no_sign_of_life(printed, files, mon
     monkeypatch.setattr(time, "time", lambda: last + seconds)
     text = printed(("show", "FILE", "--name", "killed"), None)
     assert ("It has not ended: topalpha resume goes on with it." in text) == (said is not None)
-    state = "running" if said is None else f"no sign of life {said} (killed, or its machine is down)"
+    state = "running" if said is None else f"no sign of life {said} (killed, or left by its program)"
     assert f"killed: {state}, 3 evaluations of 2 candidates" in text
 
 

@@ -160,11 +160,9 @@ def _overview(one: Recording) -> Overview:
 
 
 def _silent(one: Recording) -> str | None:
-    """How long ago a search that has not ended gave its last sign of life; None if it is alive, or has ended."""
-    if one.status != "running" or _overview(one).alive():
+    """For how long a search that has not ended has given no sign of life; None if it is alive, or never ran."""
+    if one.status != "running" or one.updated is None or _overview(one).alive():
         return None
-    if one.updated is None:
-        return "since it was created"
     seconds = max(0.0, time.time() - one.updated)
     for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2.0 * size:
@@ -176,10 +174,11 @@ def _state(one: Recording) -> str:
     """How the search stands, and what it has spent."""
     silent = _silent(one)
     if silent is not None:
-        status = f"no sign of life {silent} (killed, or its machine is down)"
+        status = f"no sign of life {silent} (killed, or left by its program)"
+    elif one.status == "running":
+        status = "not started" if one.updated is None else "paused" if _overview(one).paused else "running"
     else:
-        early = one.status not in ("running", "stopped")
-        status = "paused" if _overview(one).paused else "ended early" if early else one.status
+        status = "stopped" if one.status == "stopped" else "ended early"
     if not one.progress:
         return f"{status}, no evaluations yet"
     return f"{status}, {_count(one.progress, 'pulls')} evaluations of {_count(one.progress, 'arms')} candidates"
