@@ -65,6 +65,17 @@ def quoted(value: object) -> str:
     return text if len(text) <= _QUOTED else text[:_QUOTED] + "…"
 
 
+def share(value: float) -> str:
+    """A probability as a percentage with three significant digits.
+
+    Examples
+    --------
+    >>> share(0.05), share(0.0123), share(1e-6)
+    ('5%', '1.23%', '0.0001%')
+    """
+    return f"{float(f'{100.0 * value:.3g}'):.10g}%"
+
+
 def fraction(name: str, value: float) -> float:
     """Return ``value`` as a float if it lies strictly between 0 and 1.
 

@@ -21,22 +21,21 @@ from typing import Any
 
 from studies import DOCS, ROOT
 from topalpha.research.comparison.configuration import Comparison
-from topalpha.research.comparison.curves import draw
 from topalpha.research.comparison.finished_cells import load
-from topalpha.research.comparison.tables import by_case, limits, rivals, spent
+from topalpha.research.comparison.pictures import draw
+from topalpha.research.comparison.tables import by_case, limits, ranked, rivals, spent
+from topalpha.reservoirs import in_words
 
 BUILD, KEPT, PAGE = ROOT / "build" / "comparison", DOCS / "comparison", DOCS / "comparison.md"
 STUDIES = ("field", "budget")
 OURS = ("joint-lucb", "joint-one-phase")
 #: They look for two arms instead of one.
 SEVERAL = ("cc-lucb-k", "kqp-1")
-SHORT = {
-    "conditioned(beta(1,1),0.95)": "Beta(1,1)",
-    "conditioned(beta(1,2),0.95)": "Beta(1,2)",
-    "conditioned(beta(1,3),0.95)": "Beta(1,3)",
-    "two-point(0.5,0.65,0.12)": "two-point",
-    "two-point(0.2,0.9,0.1)": "needle",
-    "dirac(0.5)": "Dirac",
+#: The alpha and epsilon of the main tables, where they are not 0.05.
+MAIN = {
+    "two-point(0.2,0.9,0.1)": (0.1, 0.2),
+    "two-point(0.5,0.65,0.12)": (0.1, 0.1),
+    "dirac(0.5)": (0.1, 0.1),
 }
 
 
@@ -86,26 +85,15 @@ def pulls_at(rows: list[dict[str, Any]], delta: float) -> str:
     """Mean pulls of every algorithm on every reservoir, at its main alpha and epsilon and one delta."""
     cases = [case for case in by_case(rows) if case.delta == delta and _main(case)]
     found = {(row["algorithm"], row["reservoir"]): row for case in cases for row in by_case(rows)[case]}
-    names = list(dict.fromkeys(row["algorithm"] for row in rows))
-    best = {case: min(spent(found[name, case.reservoir]) for name in OURS) for case in cases}
-
-    def order(name: str) -> float:
-        ratios = [spent(found[name, case.reservoir]) / best[case] for case in cases]
-        finite = [ratio for ratio in ratios if math.isfinite(ratio)]
-        return math.exp(sum(map(math.log, finite)) / len(finite)) if finite else math.inf
-
-    lines = [
-        [f"`{name}`", *(shown(found[name, case.reservoir]) for case in cases)] for name in sorted(names, key=order)
-    ]
+    lines = [[f"`{name}`", *(shown(found[name, case.reservoir]) for case in cases)] for name in ranked(found.values())]
     for place, what in enumerate(("Theorem 1", "Theorem 1 for ε", "worst case")):
         found_limits = [limits(case, "bernoulli")[place][1] for case in cases]
         lines.append([f"*lower bound: {what}*", *("" if bound is None else f"*{bound:.3g}*" for bound in found_limits)])
-    return table(["algorithm", *(SHORT[case.reservoir] for case in cases)], lines)
+    return table(["algorithm", *(in_words(case.reservoir) for case in cases)], lines)
 
 
 def _main(case: Any) -> bool:
-    wanted = {"needle": (0.1, 0.2), "two-point": (0.1, 0.1), "Dirac": (0.1, 0.1)}
-    return (case.alpha, case.epsilon) == wanted.get(SHORT[case.reservoir], (0.05, 0.05))
+    return (case.alpha, case.epsilon) == MAIN.get(case.reservoir, (0.05, 0.05))
 
 
 def sweep(rows: list[dict[str, Any]]) -> str:
@@ -137,7 +125,7 @@ def growth(rows: list[dict[str, Any]]) -> str:
             line.append(f"{math.log(two / one) / math.log(2.0):.2f}" if whole else "")
         if any(line[1:]):
             lines.append(line)
-    return table(["algorithm", *(SHORT[case.reservoir] for case in cases)], lines)
+    return table(["algorithm", *(in_words(case.reservoir) for case in cases)], lines)
 
 
 def _case(row: dict[str, Any]) -> Any:
@@ -159,7 +147,8 @@ def errors(rows: list[dict[str, Any]]) -> str:
         runs = sum(row["runs"] for row in some)
         worst = min(some, key=lambda row: Count(row["errors"]["count"], row["runs"]).excess(row["delta"]))
         excess = Count(worst["errors"]["count"], worst["runs"]).excess(worst["delta"])
-        what = f"{worst['errors']['count']} of {worst['runs']} at δ = {worst['delta']:g} on {SHORT[worst['reservoir']]}"
+        law = in_words(worst["reservoir"])
+        what = f"{worst['errors']['count']} of {worst['runs']} at δ = {worst['delta']:g}, {law}"
         lines.append([f"`{name}`", f"{count} of {runs:,}", what, f"{excess:.2g}"])
     return table(["algorithm", "errors in all", "the worst cell", "P(so many or more, if δ were true)"], lines)
 
@@ -168,7 +157,7 @@ def beaten(rows: list[dict[str, Any]]) -> str:
     """Where one with the same guarantee and knowledge needs fewer pulls than the better of ours."""
     alike = [row for row in rows if row["algorithm"] not in SEVERAL]
     found = [
-        f"- {SHORT[case.reservoir]}, α {case.alpha:g}, ε {case.epsilon:g}, δ {case.delta:g}: `{row['algorithm']}` "
+        f"- {in_words(case.reservoir)}, α {case.alpha:g}, ε {case.epsilon:g}, δ {case.delta:g}: `{row['algorithm']}` "
         f"{spent(row):,.0f}, `{ours['algorithm']}` {spent(ours):,.0f}"
         for case, row, ours in rivals(alike, OURS)
     ]
@@ -189,7 +178,7 @@ def budgets(rows: list[dict[str, Any]]) -> str:
             if row["status"] == "measured":
                 budget = number(row["budget"]) if row["budget"] else "its own"
                 figures = [number(row["pulls"]["mean"]), f"{row['errors']['rate']:.3g}", f"{row['regret']['mean']:.3g}"]
-                lines.append([SHORT[case.reservoir], f"`{row['algorithm']}`", budget, *figures])
+                lines.append([in_words(case.reservoir), f"`{row['algorithm']}`", budget, *figures])
     return table(["reservoir", "algorithm", "budget", "pulls", "errors", "regret"], lines)
 
 

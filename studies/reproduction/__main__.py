@@ -23,7 +23,7 @@ def main() -> None:
     results = complete(cells, FOLDER / "cells")
     figures.pulls_against_delta(results, FOLDER / "delta.png")
     ratios = {variant: report.ratios(results, variant, table1()) for variant in report.NEW}
-    figures.table_ratios(ratios, FOLDER / "ratios.png")
+    figures.table_ratios(ratios, table1(), FOLDER / "ratios.png")
     (DOCS / "reproduction.md").write_text(report.page(results))
     print(f"wrote {DOCS.name}/reproduction.md")
 

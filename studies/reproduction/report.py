@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from studies.reproduction.delta import ALGORITHMS, DELTAS, RESERVOIRS
-from studies.reproduction.figures import TITLES
+from studies.reproduction.figures import titles
 from studies.reproduction.fit import CONSTANTS, READINGS
 from studies.reproduction.table import OTHER_RUNS, RUNS
 from studies.reproduction.tuning import RUNS as TUNING_RUNS
@@ -105,7 +105,7 @@ def deltas(results: Results) -> str:
             errors = sum(one["errors"]["count"] for one in cells)
             lines.append(
                 [
-                    TITLES[reservoir],
+                    titles()[reservoir],
                     algorithm,
                     *(f"{one['pulls']['mean'] / 1000:.2f} ± {one['pulls']['stderr'] / 1000:.2f}" for one in cells),
                     f"{growth:.1f}",

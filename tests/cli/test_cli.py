@@ -207,7 +207,7 @@ def test_list_knows_every_algorithm():
     found = json.loads(call("list", "--json", "-").stdout)
     assert [one["name"] for one in found["algorithms"]] == [one.name for one in ALGORITHMS]
     output = call("list").stdout
-    for words in ("joint-lucb", "clock=t|N", "fixed-confidence", "gaussian", "two-point(low,high,p)"):
+    for words in ("joint-lucb", "clock=t (or N)", "stop with a proof", "gaussian", "two-point(low,high,p)"):
         assert words in output
 
 

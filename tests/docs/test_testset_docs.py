@@ -108,7 +108,7 @@ def test_the_page_is_what_was_measured(folder):
 @pytest.mark.slow
 def test_the_command_prints_what_the_page_says(folder):
     output = CliRunner().invoke(main, ["scores", "prompt_scores.csv"]).stdout
-    rows = [line.split() for line in output.splitlines() if line.startswith((" select (", " 25 examples", " race at"))]
+    rows = [line.split() for line in output.splitlines() if line.startswith(("select (", "25 examples", "race at"))]
     assert len(rows) == 3
     printed = [line.split() for line in TEXT.splitlines()]
     assert all(row in printed for row in rows)

@@ -10,7 +10,7 @@ from tests.support.drawn_studies import LAW, STUDIES, cut_off, study
 from tests.support.pictures import bars, curves, faults, plain_looks
 from topalpha import design, parse_reservoir, simulate
 from topalpha.figures import errors, new_axes, sweep
-from topalpha.figures.style import LIMIT, style
+from topalpha.figures.style import ALGORITHMS, LIMIT
 
 
 def test_errors_have_exact_intervals_and_stand_beside_the_line():
@@ -31,7 +31,7 @@ def test_errors_have_exact_intervals_and_stand_beside_the_line():
     assert line[-1][0] == line[-1][1]
     hollow = [line for line in axes.lines if line.get_fillstyle() == "none" and len(line.get_xdata())]
     assert [one.get_xdata().tolist() for one in hollow] == [[pytest.approx(0.01 * shift)]]
-    filled = [line for line in axes.lines if line.get_marker() == style(0)["marker"] and line not in hollow]
+    filled = [line for line in axes.lines if line.get_marker() == ALGORITHMS["cc-lucb"].marker and line not in hollow]
     assert filled[0].get_ydata().tolist() == [0.015, 0.15]
 
 
@@ -49,7 +49,7 @@ def test_runs_without_an_answer_are_neither_right_nor_wrong():
     assert faults(axes) == []
     some = cut_off(study(delta=0.2, wrong=10, runs=200), 100)
     axes = errors([some, study(delta=0.05, wrong=3, runs=200)], axes=new_axes())
-    (_, rate) = next(line for line in axes.lines if line.get_marker() == style(0)["marker"]).get_ydata()
+    (_, rate) = next(line for line in axes.lines if line.get_marker() == ALGORITHMS["cc-lucb"].marker).get_ydata()
     assert rate == 0.1, "10 of the 100 that answered"
     low, high = bars(axes)[1][1:]
     assert (low, high) == pytest.approx((scipy.stats.beta.ppf(0.025, 10, 91), scipy.stats.beta.ppf(0.975, 11, 90)))
@@ -79,7 +79,7 @@ def test_errors_without_any_and_of_a_single_study():
     assert axes.get_ylim()[0] > 0.0
     axes = errors([study(), study(epsilon=0.2, reservoir="beta(1,2)")], axes=new_axes())
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels[:2] == [f"cc-lucb, {LAW}, ε = 0.1", "cc-lucb, beta(1,2), ε = 0.2"]
+    assert labels[:2] == ["cc-lucb, Beta(1,1) up to 0.8, ε = 0.1", "cc-lucb, Beta(1,2), ε = 0.2"]
     with pytest.raises(ValueError, match=r"^studies must be a Study or several, got None$"):
         errors(None, axes=new_axes())
 

@@ -7,13 +7,14 @@ import itertools
 import pytest
 
 from tests.support.pictures import contrast, faults, luminance, plain_looks
-from topalpha.figures import new_axes
-from topalpha.figures import style as looks
-from topalpha.figures.style import GREY, Look, style
+from topalpha.algorithms import ALGORITHMS as ALL
+from topalpha.algorithms import PRINCIPAL
+from topalpha.figures import new_axes, style
+from topalpha.figures.style import ALGORITHMS, GREY, Look, look_of, looks
 
 
 def roles():
-    return {name: value for name, value in vars(looks).items() if isinstance(value, Look)}
+    return {name: value for name, value in vars(style).items() if isinstance(value, Look)}
 
 
 def apart(one: Look, other: Look) -> bool:
@@ -27,6 +28,7 @@ def test_roles_differ_without_colours_and_all_colours_stand_out_from_white():
         ("LEADER", "CHALLENGER", "OTHER", "LINE", "REACH", "END"),
         ("PROVED", "TARGET"),
         ("LIMIT", "LIMIT_EXACT"),
+        ("FIELD",),
     )
     assert {name for names in together for name in names} == set(roles())
     for names in together:
@@ -34,14 +36,37 @@ def test_roles_differ_without_colours_and_all_colours_stand_out_from_white():
             assert apart(roles()[one], roles()[other]), (one, other)
     for one in roles().values():
         assert contrast(one.colour) >= 3.0
-    for colour in (*looks.COLOURS, GREY):
-        assert contrast(colour) >= 3.0
+    for one in ALGORITHMS.values():
+        assert contrast(one.colour) >= 3.0
+
+
+def test_principal_algorithms_keep_their_own_looks_in_every_picture():
+    assert list(ALGORITHMS) == ["joint-lucb", *(one.name for one in PRINCIPAL[1:])]
+    assert len({one.colour for one in ALGORITHMS.values()} - {GREY}) == len(PRINCIPAL)
+    assert len({(one.marker, one.dash) for one in ALGORITHMS.values()}) == len(PRINCIPAL)
+    assert len({one.marker for one in ALGORITHMS.values()}) == len(PRINCIPAL)
+    names = [one.name for one in ALL]
+    for some in (names, names[::-1], names[2:9]):
+        found = looks(some)
+        assert list(found) == some
+        assert {name: found[name] for name in some if name in ALGORITHMS} == {
+            name: look for name, look in ALGORITHMS.items() if name in some
+        }
+        assert {found[name].colour for name in some if name not in ALGORITHMS} == {GREY}
+
+
+def test_variants_have_the_colour_of_their_algorithm_and_signs_of_their_own():
+    labels = ["kl-lucb, α = 0.1", "kl-lucb, α = 0.2", "kl-lucb", "kl-lucb (clock=N)", "p2 (solver=uniform)"]
+    found = looks(labels)
+    assert [one.colour for one in found.values()] == [ALGORITHMS["kl-lucb"].colour] * 4 + [GREY]
+    assert len({(one.marker, one.dash) for one in found.values()}) == len(labels)
+    assert look_of("lucb++ (k=2)").colour == ALGORITHMS["lucb++"].colour
 
 
 def test_curves_differ_without_colours_as_many_as_a_picture_can_hold():
-    plain = [(one["marker"], one["linestyle"]) for one in map(style, range(22))]
-    assert len(set(plain)) == 22
-    assert len({tuple(style(place).values()) for place in range(60)}) == 60
+    names = [*ALGORITHMS, *(f"other {place}" for place in range(30))]
+    plain = [(one.marker, one.dash) for one in looks(names).values()]
+    assert len(set(plain)) == len(names)
 
 
 def test_what_a_reader_could_mistake_is_found():

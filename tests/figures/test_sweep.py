@@ -12,15 +12,15 @@ from tests.support.drawn_studies import LAW, STUDIES, cut_off, study
 from tests.support.pictures import bars, curves, faults, plain_looks
 from topalpha import design, parse_reservoir, simulate
 from topalpha.figures import new_axes, sweep
-from topalpha.figures.style import LIMIT, LIMIT_EXACT, style
+from topalpha.figures.style import ALGORITHMS, LIMIT, LIMIT_EXACT
 from topalpha.theory import relaxed_lower_bound
 
 
 def test_a_sweep_shows_means_errors_and_both_lower_bounds():
     axes = sweep(STUDIES, axes=new_axes())
-    for place, name in enumerate(("cc-lucb", "joint-lucb")):
+    for name in ("cc-lucb", "joint-lucb"):
         mine = [one for one in STUDIES if one.algorithm == name]
-        look = style(place)
+        look = ALGORITHMS[name].curve
         curve = curves(axes)[(look["color"], look["linestyle"], look["marker"])]
         np.testing.assert_allclose(curve.get_xydata(), [(one.delta, one.pulls.mean()) for one in mine])
     half = 2.0 * np.std(np.arange(40), ddof=1) / math.sqrt(40)
@@ -48,7 +48,7 @@ def test_pulls_may_be_drawn_against_any_number_of_the_target(against):
     some = [replace(study(cost=cost), **{against: value}) for value, cost in ((0.02, 900), (0.05, 500), (0.1, 300))]
     axes = sweep(some, axes=new_axes())
     assert axes.get_xlabel() == {"alpha": "α", "epsilon": "ε", "delta": "δ"}[against]
-    look = style(0)
+    look = ALGORITHMS["cc-lucb"].curve
     curve = curves(axes)[(look["color"], look["linestyle"], look["marker"])]
     np.testing.assert_allclose(curve.get_xydata()[:, 0], [0.02, 0.05, 0.1])
     assert faults(axes) == []
@@ -59,7 +59,7 @@ def test_a_sweep_of_real_runs():
     law = parse_reservoir(LAW)
     runs = [simulate(design("cc-lucb", 0.2, 0.1, delta), law, runs=30, limit=400) for delta in (0.05, 0.3)]
     axes = sweep(runs, axes=new_axes())
-    look = style(0)
+    look = ALGORITHMS["cc-lucb"].curve
     curve = curves(axes)[(look["color"], look["linestyle"], look["marker"])]
     assert curve.get_ydata().tolist() == [one.pulls.mean() for one in runs]
     assert any(one.unfinished for one in runs)
@@ -71,7 +71,7 @@ def test_a_sweep_marks_those_studies_whose_runs_were_cut_off_and_no_others():
     some = [study(delta=delta) for delta in (0.01, 0.05, 0.2)]
     some[1] = cut_off(some[1], 3)
     axes = sweep(some, axes=new_axes())
-    look = style(0)
+    look = ALGORITHMS["cc-lucb"].curve
     drawn = curves(axes)
     assert drawn[(look["color"], look["linestyle"], look["marker"])].get_fillstyle() == "full"
     hollow = drawn[(look["color"], "", look["marker"])]

@@ -9,20 +9,23 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tests.support.folders import ROOT
 from tests.support.marks import quick
+from tests.support.pictures import faults
 from topalpha import design, simulate
 from topalpha.algorithms import ALGORITHMS, entry
 from topalpha.cli import main
 from topalpha.cli.compare import contenders
-from topalpha.figures.style import style
+from topalpha.figures import new_axes
+from topalpha.figures.style import ALGORITHMS as LOOKS
 from topalpha.randomness import run_seed
 from topalpha.research.comparison import Comparison, ComparisonCase, Contender, compare
 from topalpha.research.comparison import finished_cells as ledger_module
 from topalpha.research.comparison import measuring as running_module
 from topalpha.research.comparison.cells import allocation, cells
-from topalpha.research.comparison.curves import curves
 from topalpha.research.comparison.finished_cells import CELLS, CONFIGURATION, FinishedCells, load
-from topalpha.research.comparison.tables import by_case, flat, limits, rivals, spent, to_csv
+from topalpha.research.comparison.pictures import SINGLE, dots, draw
+from topalpha.research.comparison.tables import by_case, flat, limits, ranked, rivals, spent, to_csv
 from topalpha.reservoirs import parse
 from topalpha.simulation import interpret
 from topalpha.theory import worst_case_lower_bound
@@ -222,31 +225,70 @@ def test_cells_of_another_version_are_refused(tmp_path, monkeypatch):
         FinishedCells(tmp_path, SMALL)
 
 
-def test_curves_show_the_means(rows):
+def test_dots_show_the_means_of_each_algorithm_in_its_row(rows):
     pytest.importorskip("matplotlib")
-    from matplotlib.figure import Figure
+    axes = new_axes()
+    values = sorted({row["delta"] for row in rows})
+    shapes = dict(zip(values, "os^", strict=False))
+    places = {"lucb++": 0, "cc-lucb": 1}
+    dots(axes, rows, "delta", shapes, places)
+    shown = {
+        (line.get_label(), line.get_marker(), *line.get_xdata(), *line.get_ydata(), line.get_color())
+        for line in axes.lines
+        if line.get_marker() != "None"
+    }
+    assert shown == {
+        (name, shapes[row["delta"]], row["pulls"]["mean"], places[name], LOOKS[name].colour)
+        for row in rows
+        if (name := row["algorithm"]) in places
+    }
+    # A line joins dots of one row only.
+    assert all(len(set(line.get_ydata())) == 1 for line in axes.lines)
 
-    axes = Figure().add_subplot()
-    curves(axes, rows, "delta", {name: style(place) for place, name in enumerate(("cc-lucb", "lucb++"))})
-    handles, labels = axes.get_legend_handles_labels()
-    assert labels == ["cc-lucb", "lucb++"]
-    for handle, name in zip(handles, labels, strict=True):
-        some = sorted((row for row in rows if row["algorithm"] == name), key=lambda row: row["delta"])
-        line = handle.lines[0]
-        assert list(line.get_xdata()) == [row["delta"] for row in some]
-        assert list(line.get_ydata()) == [row["pulls"]["mean"] for row in some]
 
-
-def test_points_are_hollow_where_runs_were_cut_off(rows):
-    from matplotlib.figure import Figure
-
+def test_dots_are_hollow_where_runs_were_cut_off(rows):
+    pytest.importorskip("matplotlib")
     some = sorted((row for row in rows if row["algorithm"] == "cc-lucb"), key=lambda row: row["delta"])
-    axes = Figure().add_subplot()
-    curves(axes, [{**some[0], "unfinished": 1}, some[1]], "delta", {"cc-lucb": style(0)})
-    (handle,), _ = axes.get_legend_handles_labels()
-    assert len(handle.lines[0].get_xdata()) == 2
-    hollow = [line for line in axes.lines if line.get_markerfacecolor() == "white"]
-    assert [list(line.get_xdata()) for line in hollow] == [[some[0]["delta"]]]
+    axes = new_axes()
+    shapes = {row["delta"]: "o" for row in some}
+    dots(axes, [{**some[0], "unfinished": 1}, *some[1:]], "delta", shapes, {"cc-lucb": 0})
+    hollow = [line for line in axes.lines if line.get_marker() == "o" and line.get_markerfacecolor() == "white"]
+    assert [list(line.get_xdata()) for line in hollow] == [[some[0]["pulls"]["mean"]]]
+
+
+def test_algorithms_are_ranked_by_their_pulls_over_the_least_of_each_case(rows):
+    assert ranked(rows)[0] == "cc-lucb"
+    dear = [{**row, "pulls": {**row["pulls"], "mean": 10.0 * row["pulls"]["mean"]}} for row in rows
+            if row["algorithm"] == "cc-lucb"]  # fmt: skip
+    others = [row for row in rows if row["algorithm"] != "cc-lucb"]
+    assert ranked([*dear, *others])[-1] == "cc-lucb"
+    refused = [{**row, "status": "refused", "algorithm": "p2"} for row in dear]
+    assert ranked([*refused, *rows])[-1] == "p2"
+
+
+@pytest.mark.parametrize("name", ["field", "budget"])
+def test_the_pictures_of_the_study_cut_nothing_off_and_name_pools_in_words(tmp_path, monkeypatch, name):
+    figure = pytest.importorskip("matplotlib.figure")
+    drawn = []
+    monkeypatch.setattr(figure.Figure, "savefig", lambda self, *_, **__: drawn.append(self))
+    lines = (ROOT / "docs" / "comparison" / name / "cells.jsonl").read_text(encoding="utf-8").splitlines()
+    files = draw([json.loads(line) for line in lines], tmp_path)
+    assert len(drawn) == len(files) == {"field": 4, "budget": 2}[name]
+    for one in drawn:
+        assert faults(one.axes[0]) == []
+        titles = [axes.get_title(loc="left") for axes in one.axes]
+        assert all("conditioned" not in title and "\n" in title for title in titles)
+        assert any(title.startswith("Beta(1,1) up to 0.95\n") for title in titles)
+        for text in one.axes[0].get_yticklabels():
+            look = LOOKS.get(text.get_text())
+            assert text.get_color() == (look.colour if look else "black")
+
+
+def test_one_target_gives_one_picture_of_pulls(tmp_path, rows):
+    pytest.importorskip("matplotlib")
+    one = [row for row in rows if row["delta"] == rows[0]["delta"]]
+    assert SINGLE in {file.name for file in draw(one, tmp_path)}
+    assert SINGLE not in {file.name for file in draw(rows, tmp_path)}
 
 
 def test_the_table_has_every_row_and_the_cheapest_come_first(rows):

@@ -162,7 +162,7 @@ def test_what_no_pull_bears_out_is_said_to_be_not_verified(original, early):
         said = json.loads(CliRunner().invoke(main, ["verify", str(path), "--json", "-"]).stdout)
         assert said["not_verified"] == ["name", "created", *(["reason"] if also else [])]
         shown = CliRunner().invoke(main, ["show", str(path)]).stdout
-        assert "Not verified: this is what the file says; `topalpha verify` computes it again" in shown
+        assert "Not verified: this is what the file says; topalpha verify computes it again" in shown
         shown = json.loads(CliRunner().invoke(main, ["show", str(path), "--json", "-"]).stdout)
         assert [one["verified"] for one in shown["searches"]] == [False]
 

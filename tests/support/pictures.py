@@ -56,12 +56,12 @@ def plain_looks(axes):
 
 
 def words(axes):
-    """Every piece of text that is shown, with where it stands on the page, in pixels."""
+    """Every piece of text that the picture of these axes shows, with where it stands on the page, in pixels."""
     figure = axes.figure
     figure.canvas.draw()
     renderer = figure.canvas.get_renderer()
     ticks, hidden = [], set()
-    for axis in (axes.xaxis, axes.yaxis):
+    for axis in (axis for one in figure.axes for axis in (one.xaxis, one.yaxis)):
         low, high = sorted(axis.get_view_interval())
         for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
             hidden |= {id(tick.label1), id(tick.label2)}

@@ -38,13 +38,13 @@ def main(context: click.Context) -> None:
     """Find a near-best candidate in an endless pool, with a proof.
 
     The mean of the candidate (arm) is within epsilon of the top alpha fraction of an unknown pool (reservoir), with
-    probability at least 1 - delta. `topalpha demo` shows one search; `topalpha list` lists algorithms and families.
+    probability at least 1 - delta. Begin with: topalpha demo. Help on a command: topalpha run --help.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-_PRACTICE = (demo, plan, run, resume, show, dashboard, control, figure, report, verify, export, scores)
-_RESEARCH = (simulate, compare, table1, bounds, audit, listing)
-for _command in (*_PRACTICE, *_RESEARCH):
-    main.add_command(_command)
+main.add_section("Search", demo, plan, run, resume, scores)
+main.add_section("Look at a search", show, dashboard, figure, report)
+main.add_section("Control and check", control, verify, export)
+main.add_section("Study algorithms", listing, simulate, compare, table1, bounds, audit)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from topalpha.cli import inputs
-from topalpha.cli.output import console, delivery, progress
-from topalpha.cli.program import FAILED
+from topalpha.cli.output import Column, console, delivery, progress, tabulate
+from topalpha.cli.program import FAILED, Command, section
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Console
 
     from topalpha.research.audit import Equality, Judgement
     from topalpha.research.audit.survival import Survival
@@ -20,20 +20,24 @@ if TYPE_CHECKING:
 _KILLS, _MORE_KILLS = 3, 25
 
 
-@click.command()
-@click.option("--full", is_flag=True, help="More reservoirs, every option of every algorithm, more seeds.")
+@click.command(cls=Command)
+@section(
+    "Runs",
+    click.option("--full", is_flag=True, help="More reservoirs, every option of every algorithm, more seeds."),
+)
 @inputs.runs_option(400)
-@inputs.seed_option
+@inputs.seed_option("Runs")
 @inputs.workers_option
 @inputs.json_option
 def audit(full: bool, runs: int, seed: int, workers: int | None, json_target: str | None) -> int:
-    """Check on hard reservoirs that every guaranteed algorithm errs with probability at most delta.
+    """Test every guarantee on hard pools, with controls that must fail.
 
-    It covers finite lists and test sets, rewards of small or unknown variance, claims before the stop, and parallel
-    pulls (evaluations) whose duration depends on their outcome. Each verdict is an exact binomial test. Controls are
-    algorithms made wrong on purpose, and conditions that a proof excludes: the audit must detect each of them. Then
-    compiled and interpreted runs are compared, bit by bit, for every algorithm and family, and searches are killed at
-    random moments and resumed. The exit code is 1 if any check fails.
+    Does every guaranteed algorithm err with probability at most delta? The audit covers finite lists and test sets,
+    rewards of small or unknown variance, claims before the stop, and parallel pulls (evaluations) whose duration
+    depends on their outcome. Each verdict is an exact binomial test. Controls are algorithms made wrong on purpose, and
+    conditions that a proof excludes: the audit must detect each of them. Then compiled and interpreted runs are
+    compared, bit by bit, for every algorithm and family, and searches are killed at random moments and resumed. The
+    exit code is 1 if any check fails.
     """
     with delivery(json_target) as deliver:
         from topalpha.research.audit import FALSE_ALARM, cells, controls, equality, judge
@@ -85,12 +89,12 @@ def show(
     from rich.markup import escape
 
     guaranteed = [one for one in judgements if not one.cell.control]
-    tables = _table(guaranteed), _table([one for one in judgements if one.cell.control])
-    page = console(*tables)
+    page = console()
     page.print("[bold]Is the error compatible with delta?[/bold]")
-    page.print(tables[0])
-    page.print("[bold]Controls: wrong on purpose, to be detected[/bold]")
-    page.print(tables[1])
+    _table(page, guaranteed)
+    page.print("\n[bold]Controls: wrong on purpose, to be detected[/bold]")
+    _table(page, [one for one in judgements if one.cell.control])
+    page.print()
     different = [one for one in equalities if not one.identical]
     page.print(f"Compiled and interpreted runs: {len(equalities) - len(different)} of {len(equalities)} bit-identical.")
     for one in different:
@@ -110,25 +114,32 @@ def show(
     page.print("[green]All checks passed.[/green]" if passed else "[bold red]NOT all checks passed.[/bold red]")
 
 
-def _table(judgements: list[Judgement]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
-    for heading in ("algorithm", "case", "rewards", "δ", "errors", "runs", "pulls", "p-value", "verdict"):
-        right = heading in ("δ", "errors", "runs", "pulls", "p-value")
-        table.add_column(heading, justify="right" if right else "left", no_wrap=True)
+def _table(page: Console, judgements: list[Judgement]) -> None:
+    columns = (
+        Column("algorithm", left=True),
+        Column("case", left=True),
+        Column("rewards", rank=1, left=True),
+        Column("δ"),
+        Column("errors"),
+        Column("runs"),
+        Column("pulls", rank=2),
+        Column("p-value", rank=3),
+        Column("verdict", left=True),
+    )
+    rows = []
     for one in judgements:
         case = one.cell.case
-        table.add_row(
-            one.cell.algorithm.traits.name,
-            one.cell.control or case.name,
-            case.described,
-            f"{case.delta:g}",
-            f"{one.errors.count:,}",
-            f"{one.errors.runs:,}",
-            f"{one.pulls:,.0f}",
-            f"{one.p_value:.2g}",
-            one.verdict if one.as_expected else f"[bold red]{one.verdict}[/bold red]",
+        rows.append(
+            (
+                one.cell.algorithm.traits.name,
+                one.cell.control or case.name,
+                case.described,
+                f"{case.delta:g}",
+                f"{one.errors.count:,}",
+                f"{one.errors.runs:,}",
+                f"{one.pulls:,.0f}",
+                f"{one.p_value:.2g}",
+                one.verdict if one.as_expected else f"[bold red]{one.verdict}[/bold red]",
+            )
         )
-    return table
+    tabulate(page, columns, rows)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from topalpha.cli import inputs
-from topalpha.cli.output import console, delivery
-from topalpha.cli.program import refusals
+from topalpha.cli.output import console, delivery, facts
+from topalpha.cli.program import Command, refusals, section
 
 if TYPE_CHECKING:
     from topalpha.families.protocols import RewardFamily
@@ -27,10 +27,15 @@ TITLES = {
 }
 
 
-@click.command()
+@click.command(cls=Command)
 @inputs.law_options
 @inputs.target_options
-@click.option("--gamma", type=inputs.NUMBER, default=1.1, show_default=True, help="Exponent of the exploration rate.")
+@section(
+    "Algorithm",
+    click.option(
+        "--gamma", type=inputs.NUMBER, default=1.1, show_default=True, help="Exponent of the exploration rate."
+    ),
+)
 @inputs.json_option
 def bounds(
     family: str,
@@ -43,9 +48,10 @@ def bounds(
     gamma: float,
     json_target: str | None,
 ) -> None:
-    """Compute every bound of the theory: numbers of arms (candidates), lower bounds, the complexity and upper bounds.
+    """Compute the bounds of the theory for a pool and a target.
 
-    Where a theorem does not apply, the reason is given; the number beside it is arithmetic, not a bound.
+    Numbers of arms (candidates) to draw, lower bounds, the complexity and upper bounds. Where a theorem does not apply,
+    the reason is given; the number beside it is arithmetic, not a bound.
 
     Example: topalpha bounds --reservoir "beta(1,1)" --at-most 0.95 --alpha 0.05 --epsilon 0.05 --delta 0.05
     """
@@ -124,30 +130,30 @@ def calculate(
 
 def show(found: dict[str, Any]) -> None:
     """Print a readable summary."""
-    from rich.table import Table
+    from rich.markup import escape
+
+    from topalpha.reservoirs import in_words
 
     page = console()
-    page.print(f"[bold]{found['reservoir']}[/bold], {found['family']} rewards")
+    page.print(f"[bold]{escape(in_words(found['reservoir']))}[/bold], {found['family']} rewards")
     page.print(f"α = {found['alpha']:g}, ε = {found['epsilon']:g}, δ = {found['delta']:g}, γ = {found['gamma']:g}\n")
     page.print(
         f"Highest mean {found['supremum']:.6g}; the top α starts at {found['top']:.6g} (lower quantile "
         f"{found['lower_quantile']:.6g}); a fresh arm is acceptable with probability {found['acceptable']:.6g}."
     )
     page.print("\n[bold]Arms to draw[/bold]")
-    page.print("  " + ", ".join(f"{name} {count:,}" for name, count in found["arms"].items()))
+    facts(page, [(" ", ", ".join(f"{name} {count:,}" for name, count in found["arms"].items()))])
     edges = found["partition"]
     shown = [f"{edge:.4g}" for edge in (edges if len(edges) <= 24 else [*edges[:20], edges[-1]])]
     if len(edges) > 24:
         shown.insert(20, f"… ({len(edges) - 21} more) …")
     page.print(f"\n[bold]Blocks of measure α[/bold], from the top ({len(edges) - 1})")
-    page.print("  " + ", ".join(shown))
+    facts(page, [(" ", ", ".join(shown))])
     page.print("\n[bold]Bounds[/bold]")
-    table = Table(box=None, show_header=False, pad_edge=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column()
+    rows = []
     for name, bound in found["bounds"].items():
         value = "none" if bound["value"] is None else f"{bound['value']:,.6g}"
-        table.add_row(f"({value})" if bound["void"] else value, TITLES[name])
-        if bound["void"]:
-            table.add_row("", f"void: {bound['reason']}", style="dim")
-    page.print(table)
+        void = f"\nvoid: {escape(bound['reason'])}" if bound["void"] else ""
+        rows.append((f"({value})" if bound["void"] else value, TITLES[name] + void))
+    longest = max(len(value) for value, _ in rows)
+    facts(page, [(f"  {value:>{longest}}", text) for value, text in rows])

@@ -13,8 +13,8 @@ import click
 from click.core import ParameterSource
 
 from topalpha.cli import inputs
-from topalpha.cli.output import console, delivery, escape, progress, share
-from topalpha.cli.program import Refused, refusals
+from topalpha.cli.output import Column, console, delivery, escape, progress, share, tabulate
+from topalpha.cli.program import Command, Refused, refusals, section
 from topalpha.storage.outputs import draft_of, writable
 
 if TYPE_CHECKING:
@@ -24,26 +24,35 @@ if TYPE_CHECKING:
 TABLES = ("table.csv", "table.json")
 
 
-@click.command()
-@click.option(
-    *("--algorithm", "algorithms"),
-    multiple=True,
-    metavar="NAME[:OPTION=VALUE,...]",
-    help="An algorithm, perhaps with options; may be repeated. Default: all that need no budget.",
+@click.command(cls=Command)
+@section(
+    "Compared",
+    click.option(
+        *("--algorithm", "algorithms"),
+        multiple=True,
+        metavar="NAME[:OPTION=VALUE,...]",
+        help="An algorithm, perhaps with options; may be repeated. Default: all that need no budget.",
+    ),
+    click.option("--reservoir", "reservoirs", multiple=True, help="Distribution of the means; may be repeated."),
+    click.option("--alpha", "alphas", type=inputs.FRACTION, multiple=True, default=(0.05,), help="One or several."),
+    click.option("--epsilon", "epsilons", type=inputs.POSITIVE, multiple=True, default=(0.05,), help="One or several."),
+    click.option("--delta", "deltas", type=inputs.FRACTION, multiple=True, default=(0.05,), help="One or several."),
+    click.option("--budget", "budgets", type=inputs.COUNT, multiple=True, help="For algorithms that need one."),
+    click.option("--family", default="bernoulli", show_default=True, help="Rewards, such as gaussian(sigma=0.5)."),
+    click.option("--config", type=click.Path(), help="Take all of the above, runs and seed from a file or a folder."),
 )
-@click.option("--reservoir", "reservoirs", multiple=True, help="Law of the arms' means; may be repeated.")
-@click.option("--alpha", "alphas", type=inputs.FRACTION, multiple=True, default=(0.05,), help="May be repeated.")
-@click.option("--epsilon", "epsilons", type=inputs.POSITIVE, multiple=True, default=(0.05,), help="May be repeated.")
-@click.option("--delta", "deltas", type=inputs.FRACTION, multiple=True, default=(0.05,), help="May be repeated.")
-@click.option("--budget", "budgets", type=inputs.COUNT, multiple=True, help="Pulls for algorithms that need a budget.")
-@click.option("--family", default="bernoulli", show_default=True, help="Rewards, such as gaussian(sigma=0.5).")
-@click.option("--config", type=click.Path(), help="Take all of the above, runs and seed from a file or a folder.")
-@click.option("--limit", type=inputs.COUNT, help="Cut a run off after this many pulls.  [default: 100,000,000]")
+@section(
+    "Runs",
+    click.option("--limit", type=inputs.COUNT, help="Cut a run off after this many pulls.  [default: 100,000,000]"),
+)
 @inputs.runs_option(100)
-@inputs.seed_option
+@inputs.seed_option("Runs")
 @inputs.workers_option
-@click.option("--output", type=click.Path(), help="A folder for cells, tables and figures; run again to continue.")
-@click.option("--figures/--no-figures", default=True, show_default=True, help="Draw pictures into that folder.")
+@section(
+    "Output",
+    click.option("--output", type=click.Path(), help="A folder for cells, tables and figures; run again to continue."),
+    click.option("--figures/--no-figures", default=True, show_default=True, help="Draw pictures into that folder."),
+)
 @inputs.json_option
 def compare(
     algorithms: tuple[str, ...],
@@ -62,9 +71,10 @@ def compare(
     figures: bool,
     json_target: str | None,
 ) -> None:
-    """Compare algorithms over reservoirs and targets: pulls (evaluations), errors, regret, time, and lower bounds.
+    """Compare algorithms on known pools, beside lower bounds.
 
-    Every reservoir is combined with every alpha, epsilon and delta. With --output a repeated command continues.
+    It prints pulls (evaluations), errors, regret and time. Every reservoir is combined with every alpha, epsilon and
+    delta. With --output a repeated command continues.
 
     Example: topalpha compare --algorithm joint-lucb --algorithm cc-lucb --reservoir "beta(1,2)" --delta .1 --delta .01
     """
@@ -141,8 +151,8 @@ def contenders(texts: Sequence[str], budgets: Sequence[int], family: str = "bern
 
 def _kept(folder: Path, figures: bool) -> list[Path]:
     """All files that the command will write; raise now, before the work, if one of them cannot be written."""
-    from topalpha.research.comparison.curves import FILES
     from topalpha.research.comparison.finished_cells import CELLS, CONFIGURATION
+    from topalpha.research.comparison.pictures import FILES
 
     files = [folder / name for name in (CONFIGURATION, CELLS, *TABLES, *(FILES if figures else ()))]
     with refusals():
@@ -187,34 +197,46 @@ def _write(rows: Sequence[dict[str, Any]], folder: Path, figures: bool) -> None:
         with draft_of(folder / name) as draft:
             draft.write_text(text, encoding="utf-8")
     if figures:
-        from topalpha.research.comparison.curves import draw
+        from topalpha.research.comparison.pictures import draw
 
         draw(rows, folder)
 
 
 def show(case: ComparisonCase, rows: Sequence[dict[str, Any]], family: str) -> None:
     """Print a table of one case, the cheapest algorithm first, and the lower bounds."""
-    from rich.table import Table
-
     from topalpha.research.comparison.cells import MEASURED
     from topalpha.research.comparison.tables import limits
+    from topalpha.reservoirs import in_words
 
-    title = f"{escape(case.reservoir)}: top {share(case.alpha)}, epsilon {case.epsilon:g}, delta {case.delta:g}"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for name in ("algorithm", "guarantee", "arms", "pulls", "±", "errors", "regret", "µs a pull", "remarks"):
-        table.add_column(name, justify="left" if name in ("algorithm", "guarantee", "remarks") else "right")
+    page = console()
+    target = f"top {share(case.alpha)}, epsilon {case.epsilon:g}, delta {case.delta:g}"
+    page.print(f"[bold]{escape(in_words(case.reservoir))}: {target}[/bold]")
+    table = []
     for row in rows:
-        name = escape(row["algorithm"]) + (f" [{row['budget']:,}]" if row["budget"] is not None else "")
+        name = escape(row["algorithm"] + (f" [{row['budget']:,}]" if row["budget"] is not None else ""))
         if row["status"] == MEASURED:
-            table.add_row(name, row["guarantee"], *_figures(row), _remark(row))
+            table.append((name, row["guarantee"], *_figures(row), _remark(row)))
         else:
             arms = f"{row['arms']:,}" if "arms" in row else ""
-            table.add_row(name, row["guarantee"], arms, *[""] * 5, escape(f"{row['status']}: {row['reason']}"))
-    page = console(table)
-    page.print(table)
+            table.append((name, row["guarantee"], arms, *[""] * 5, escape(f"{row['status']}: {row['reason']}")))
+    tabulate(page, _columns(any(row[-1] for row in table)), table)
     for name, value, reason in limits(case, family):
         page.print(f"lower bound, {name}: " + (f"{value:,.3g}" if value is not None else f"void ({escape(reason)})"))
     page.print()
+
+
+def _columns(remarks: bool) -> tuple[Column, ...]:
+    return (
+        Column("algorithm", left=True),
+        Column("guarantee", rank=2, left=True),
+        Column("arms", rank=3),
+        Column("pulls"),
+        Column("±", rank=1),
+        Column("errors"),
+        Column("regret", rank=4),
+        Column("µs a pull", rank=5),
+        Column("remarks" if remarks else "", left=True),
+    )
 
 
 def _figures(row: dict[str, Any]) -> list[str]:
@@ -225,8 +247,12 @@ def _figures(row: dict[str, Any]) -> list[str]:
         "" if (noise := pulls["stderr"]) is None else f"{noise:,.2g}" if noise < 10.0 else f"{noise:,.0f}",
         f"{errors['count']} of {row['runs']}",
         f"{row['regret']['mean']:.3g}",
-        f"{1e6 / speed:.2g}" if speed else "",
+        _microseconds(1e6 / speed) if speed else "",
     ]
+
+
+def _microseconds(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10.0 else f"{value:.2f}" if value >= 0.01 else "< 0.01"
 
 
 def _remark(row: dict[str, Any]) -> str:

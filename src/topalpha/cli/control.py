@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from topalpha.cli.program import refusals
+from topalpha.cli.output import console
+from topalpha.cli.program import Command, refusals
 from topalpha.cli.records import name_option
 from topalpha.storage import ACTIONS
 from topalpha.storage.plain_text import plain
@@ -16,17 +17,18 @@ _DONE = {
 }
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("file")
 @click.argument("action", type=click.Choice(ACTIONS))
 @name_option
 def control(file: str, action: str, name: str | None) -> None:
-    """Tell the running search in FILE to pause, to continue, or to stop with the proved result so far.
+    """Pause, continue or stop the running search in FILE.
 
-    It obeys within a second, or when its current evaluation ends if evaluations run one by one.
+    Stopped, it returns what it has proved so far. It obeys within a second, or when its current evaluation ends if
+    evaluations run one by one.
     """
     from topalpha.storage import control as tell
 
     with refusals():
         told = tell(file, name, action)
-    click.echo(plain(f"The search {told!r} was told: it {_DONE[action]}."))
+    console().print(plain(f"The search {told!r} was told: it {_DONE[action]}."), markup=False)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from topalpha.cli.inputs import PORT
-from topalpha.cli.program import Refused, refusals
+from topalpha.cli.program import Command, Refused, refusals, section
 
 if TYPE_CHECKING:
     from topalpha.dashboard.access import Access
@@ -20,19 +20,22 @@ if TYPE_CHECKING:
 NEEDED = ("anyio", "h11", "jinja2", "plotly", "starlette", "uvicorn")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("file")
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address to serve at; all but loopback need the token."
+@section(
+    "Page",
+    click.option(
+        "--host", default="127.0.0.1", show_default=True, help="Address to serve at; all but loopback need the token."
+    ),
+    click.option("--port", type=PORT, default=8765, show_default=True, help="Port to serve at; 0 for any free port."),
+    click.option("--token", envvar="TOPALPHA_TOKEN", help="Lets its holder control searches; a new one unless given."),
+    click.option("--no-open", is_flag=True, help="Do not open a browser."),
 )
-@click.option("--port", type=PORT, default=8765, show_default=True, help="Port to serve at; 0 for any free port.")
-@click.option("--token", envvar="TOPALPHA_TOKEN", help="Lets its holder control searches; a new one unless given.")
-@click.option("--no-open", is_flag=True, help="Do not open a browser.")
 def dashboard(file: str, host: str, port: int, token: str | None, no_open: bool) -> int:
-    """Show the searches in FILE on a live page, until Ctrl-C; FILE need not exist yet.
+    """Watch the searches in FILE in a browser, until Ctrl-C.
 
-    The first line printed is the address of the page. Its token lets you pause and stop searches. A token given by you
-    is not printed: add /?token= and the token to the address, once.
+    FILE need not exist yet. The first line printed is the address of the page. Its token lets you pause and stop
+    searches. A token given by you is not printed: add /?token= and the token to the address, once.
     """
     with refusals():
         try:
@@ -65,7 +68,7 @@ def dashboard(file: str, host: str, port: int, token: str | None, no_open: bool)
 
 
 def _lacking(error: ModuleNotFoundError) -> Refused:
-    return Refused(f"dashboard must be installed with its extra, `pip install 'topalpha[dashboard]'`, got {error}")
+    return Refused(f"dashboard must be installed with its extra (pip install 'topalpha[dashboard]'), got {error}")
 
 
 def _open(address: str) -> None:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from topalpha.cli import inputs
-from topalpha.cli.output import console, delivery, progress, share
+from topalpha.cli.output import console, delivery, facts, progress, share
+from topalpha.cli.program import Command
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Group
 
     from topalpha.ask_tell import Pull, Search
     from topalpha.rules.protocol import Algorithm
@@ -31,15 +32,19 @@ PAPER, PAPER_RUNS = "kl-lucb", 10
 _SLOW_SECONDS, _SLOW_STEP, _PAUSE = 4.0, 8, 0.03
 _FAST_STEP = 64
 
+# The longest bar, and the width of the other columns.
+_BAR, _OTHERS = 60, 34
 
-@click.command()
-@click.option(
-    "--algorithm", type=inputs.AlgorithmName(), default="joint-lucb", show_default=True, help="See `topalpha list`."
-)
-@inputs.seed_option
+
+@click.command(cls=Command)
+@inputs.algorithm_option("joint-lucb", options=False)
+@inputs.seed_option("Runs")
 @inputs.json_option
 def demo(algorithm: str, seed: int, json_target: str | None) -> None:
-    """Search an endless pool of candidates for a near-best one, and report the candidate and the proof."""
+    """Search a hidden pool while you watch, then reveal the truth.
+
+    The pool is endless, and the search does not know it. It finds a candidate near the best, and proves it.
+    """
     family = inputs.family_of("bernoulli")
     designed, _ = inputs.design_of(algorithm, ALPHA, EPSILON, DELTA, family, ())
     paper, _ = inputs.design_of(PAPER, ALPHA, EPSILON, DELTA, family, ())
@@ -85,34 +90,40 @@ def demo(algorithm: str, seed: int, json_target: str | None) -> None:
 
 
 def _introduce(algorithm: Algorithm) -> None:
-    click.echo(
+    console().print(
         f"An endless pool of candidates, each with an unknown success rate. Wanted: one within {EPSILON:g} of the top "
-        f"{share(ALPHA)},\nwith a probability of error of at most {share(DELTA)}. "
+        f"{share(ALPHA)}, with a probability of error of at most {share(DELTA)}. "
         f"{algorithm.traits.name} draws {algorithm.arms} candidates and tries them, one 0-or-1 outcome at a time."
     )
 
 
 def _conclude(results: dict[str, Any]) -> None:
+    from topalpha.reservoirs import in_words
+
     paper, revealed = results["paper"], results["revealed"]
     ratio = paper["pulls"] / results["pulls"]
     times = f"{ratio:.1f} times as many" if ratio >= 1.0 else f"{1.0 / ratio:.1f} times fewer"
-    page = console()
     tried = f"{results['empirical_mean']:.3f} in {results['arm_pulls']:,} trials"
-    page.print(f"\n[bold]Found[/bold]     Candidate {results['arm']}, with an empirical success rate of {tried}.")
-    page.print(f"[bold]Proved[/bold]    {results['statement']}", soft_wrap=True)
-    page.print(f"[bold]Spent[/bold]     {results['pulls']:,} trials on {results['arms']} candidates.")
-    page.print(
-        f"[bold]Compared[/bold]  {paper['algorithm']}, the paper's algorithm, needs {paper['pulls']:,.0f} on the same "
-        f"pool (mean of {paper['runs']} runs): {times}.",
-        soft_wrap=True,
-    )
     verdict = "The statement is true" if revealed["correct"] else "The statement is false this time"
-    page.print(
-        f"[bold]Revealed[/bold]  The pool is {revealed['reservoir']}: its top {share(results['alpha'])} starts at "
-        f"{revealed['top']:.3f}, and the candidate's true rate is {revealed['mean']:.3f} (better than "
-        f"{share(1.0 - revealed['better'])} of the pool). {verdict}.",
-        soft_wrap=True,
-    )
+    rows = [
+        ("Found", f"Candidate {results['arm']}, with an empirical success rate of {tried}."),
+        ("Proved", results["statement"]),
+        ("Spent", f"{results['pulls']:,} trials on {results['arms']} candidates."),
+        (
+            "Compared",
+            f"{paper['algorithm']}, the paper's algorithm, needs {paper['pulls']:,.0f} on the same pool "
+            f"(mean of {paper['runs']} runs): {times}.",
+        ),
+        (
+            "Revealed",
+            f"The pool is {in_words(revealed['reservoir'])}: its top {share(results['alpha'])} starts at "
+            f"{revealed['top']:.3f}, and the candidate's true rate is {revealed['mean']:.3f} (better than "
+            f"{share(1.0 - revealed['better'])} of the pool). {verdict}.",
+        ),
+    ]
+    page = console()
+    page.print()
+    facts(page, rows, "bold")
 
 
 @contextmanager
@@ -123,7 +134,8 @@ def _watching(algorithm: Algorithm, live: bool) -> Iterator[Callable[[Search, Pu
         return
     from rich.live import Live
 
-    with Live(console=console(), auto_refresh=False) as view:
+    page = console()
+    with Live(console=page, auto_refresh=False) as view:
         began = time.monotonic()
         last: Search | None = None
 
@@ -132,16 +144,18 @@ def _watching(algorithm: Algorithm, live: bool) -> Iterator[Callable[[Search, Pu
             last = search
             slow = time.monotonic() - began < _SLOW_SECONDS
             if search.history.t % (_SLOW_STEP if slow else _FAST_STEP) == 0:
-                view.update(_view(algorithm, search), refresh=True)
+                view.update(_view(algorithm, search, page.width), refresh=True)
                 time.sleep(_PAUSE if slow else 0.0)
 
         yield watch
         if last is not None:
-            view.update(_view(algorithm, last), refresh=True)
+            view.update(_view(algorithm, last, page.width), refresh=True)
 
 
-def _view(algorithm: Algorithm, search: Search) -> Table:
+def _view(algorithm: Algorithm, search: Search, width: int) -> Group:
     """The candidates tried most often, with their empirical rates."""
+    from rich import box
+    from rich.console import Group
     from rich.table import Table
 
     from topalpha.ask_tell import stand
@@ -149,14 +163,15 @@ def _view(algorithm: Algorithm, search: Search) -> Table:
     history, result, now = search.history, search.result, stand(search, proved=False)
     arms = sorted(range(history.arms), key=lambda arm: (-history.pulls[arm], arm))[:8]
     counted = f", {len(now.challengers)} challengers still open" if now.bounded else ""
-    table = Table(
-        title=f"{history.t:,} trials, {history.arms} of {algorithm.arms} candidates{counted}", title_justify="left"
-    )
-    for heading in ("candidate", "trials", "empirical rate", ""):
-        table.add_column(heading, justify="left" if not heading else "right", min_width=32 if not heading else None)
+    # What the other columns leave.
+    room = max(0, min(_BAR, width - _OTHERS))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for heading in ("candidate", "trials", "rate", ""):
+        table.add_column(heading, justify="right" if heading else "left", min_width=0 if heading else room)
     for arm in arms:
         rate = history.stats[0][arm] / history.pulls[arm]
-        style = "bold green" if arm == result.arm else ""
-        name = f"{arm} ← leader" if arm == result.arm else f"{arm}         "
-        table.add_row(name, f"{history.pulls[arm]:,}", f"{rate:.3f}", "█" * round(32 * rate), style=style)
-    return table
+        leads = arm == result.arm
+        name = f"leader {arm}" if leads else str(arm)
+        bar = "█" * round(room * rate)
+        table.add_row(name, f"{history.pulls[arm]:,}", f"{rate:.3f}", bar, style="bold green" if leads else "")
+    return Group(f"{history.t:,} trials, {history.arms} of {algorithm.arms} candidates{counted}", table)

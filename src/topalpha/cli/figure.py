@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import click
 
+from topalpha.cli.program import Command, section
 from topalpha.cli.records import composed, name_option
 
 #: The keys of :data:`topalpha.figures.KINDS`, repeated because importing them would load NumPy.
 KINDS = ("race", "intervals", "pulls", "claims")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("file")
 @name_option
-@click.option("--kind", type=click.Choice(KINDS), default="race", show_default=True, help="Which picture.")
-@click.option("-o", "--output", required=True, metavar="PICTURE", help="The .png, .svg or .pdf file to write.")
+@section(
+    "Output",
+    click.option("--kind", type=click.Choice(KINDS), default="race", show_default=True, help="Which picture."),
+    click.option("-o", "--output", required=True, metavar="PICTURE", help="The .png, .svg or .pdf file to write."),
+)
 def figure(file: str, name: str | None, kind: str, output: str) -> int:
-    """Draw the search in FILE: its race, its intervals, its evaluations (pulls) or its claims. Works while it runs.
+    """Draw the search in FILE, also while it runs.
 
-    All figures are computed again from the recorded evaluations; a certificate that disagrees with them is refused.
-    Needs matplotlib: pip install 'topalpha[plot]'.
+    Its race, its intervals, its evaluations (pulls) or its claims. All figures are computed again from the recorded
+    evaluations; a certificate that disagrees with them is refused. Needs matplotlib: pip install 'topalpha[plot]'.
 
     Example: topalpha figure search.db --kind race -o race.png
     """

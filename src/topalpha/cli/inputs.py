@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from topalpha.cli.program import refusals
+from topalpha.cli.program import refusals, section
 from topalpha.validate import (
     LARGEST,
     LARGEST_SEED,
@@ -88,45 +88,79 @@ class AlgorithmName(ParameterType):
         return [CompletionItem(one.name) for one in ALGORITHMS if one.name.startswith(incomplete)]
 
 
-def _together(*options: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
-    def decorate(command: Decorated) -> Decorated:
-        for option in reversed(options):
-            command = option(command)
-        return command
+#: Where the names and notations of options are listed.
+_LISTED = "; all: topalpha list"
 
-    return decorate
-
-
-target_options = _together(
+_ALPHA = section(
+    "Target",
     click.option("--alpha", type=FRACTION, default=0.05, show_default=True, help="The top fraction to aim at."),
+)
+
+near_options = section(
+    "Target",
     click.option("--epsilon", type=POSITIVE, default=0.05, show_default=True, help="The allowed distance below it."),
     click.option("--delta", type=FRACTION, default=0.05, show_default=True, help="Allowed probability of an error."),
 )
 
-law_options = _together(
-    click.option("--family", default="bernoulli", show_default=True, help="Rewards, such as gaussian(sigma=0.5)."),
-    click.option("--reservoir", required=True, help="Law of the means, such as beta(1,2); see `topalpha list`."),
+
+def target_options(command: Decorated) -> Decorated:
+    """The options for alpha, epsilon and delta."""
+    return _ALPHA(near_options(command))
+
+
+law_options = section(
+    "Pool and rewards",
+    click.option("--reservoir", required=True, help=f"Distribution of the means, such as beta(1,2){_LISTED}."),
     click.option("--at-most", type=NUMBER, help="Condition the reservoir on means of at most this value."),
     click.option("--clip", type=NUMBER, help="Replace higher means by this value."),
+    click.option(
+        "--family", default="bernoulli", show_default=True, help=f"Rewards, such as gaussian(sigma=0.5){_LISTED}."
+    ),
 )
+
+rewards_options = section(
+    "Rewards",
+    click.option("--family", help=f"Such as range(lo,hi) or normal{_LISTED}. Between 0 and 1 unless given."),
+    click.option("--minimise", is_flag=True, help="Rewards are costs: small values are good."),
+)
+
+json_option = section(
+    "Output",
+    click.option(
+        "--json", "json_target", metavar="FILE", help="Write the results as JSON to this file, or to stdout if -."
+    ),
+)
+
+workers_option = section(
+    "Runs",
+    click.option("--workers", type=WORKERS, help="Threads; all cores unless given. Results do not depend on it."),
+)
+
+
+def seed_option(title: str) -> Callable[[Decorated], Decorated]:
+    """The option for the seed, in a section of the help."""
+    return section(
+        title, click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of all random choices.")
+    )
+
 
 option_option = click.option(
     "--option",
     "options",
     multiple=True,
     metavar="NAME=VALUE",
-    help="An option of the algorithm, such as clock=N; may be repeated; see `topalpha list`.",
+    help="An option of the algorithm, such as clock=N; may be repeated.",
 )
 
-json_option = click.option(
-    "--json", "json_target", metavar="FILE", help="Write the results as JSON to this file, or to stdout if -."
-)
 
-workers_option = click.option(
-    "--workers", type=WORKERS, help="Threads; all cores unless given. Results do not depend on it."
-)
-
-seed_option = click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of all random choices.")
+def algorithm_option(
+    default: str | None, explanation: str = f"Its name{_LISTED}.", *, options: bool = True
+) -> Callable[[Decorated], Decorated]:
+    """The option for the algorithm, and the one for its own ``options``."""
+    name = click.option(
+        "--algorithm", type=AlgorithmName(), default=default, show_default=default is not None, help=explanation
+    )
+    return section("Algorithm", name, *([option_option] if options else []))
 
 
 def needs(option: str, other: str, holds: bool) -> None:
@@ -150,7 +184,9 @@ def needs(option: str, other: str, holds: bool) -> None:
 
 def runs_option(default: int) -> Callable[[Decorated], Decorated]:
     """The option for the number of runs."""
-    return click.option("--runs", type=RUNS, default=default, show_default=True, help="Independent runs.")
+    return section(
+        "Runs", click.option("--runs", type=RUNS, default=default, show_default=True, help="Independent runs.")
+    )
 
 
 def family_of(text: str) -> RewardModel:

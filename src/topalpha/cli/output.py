@@ -1,20 +1,24 @@
-"""Output shared by the commands: JSON written whole or not at all, tables, and a progress bar on stderr."""
+"""Output shared by the commands: JSON written whole or not at all, pages and tables, and a progress bar on stderr."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
+import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from topalpha.cli.program import refusals
 from topalpha.storage.outputs import File, draft_of, refused, writable
 from topalpha.storage.plain_text import plain
+from topalpha.validate import share as share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,8 +26,14 @@ if TYPE_CHECKING:
 
 Deliver = Callable[[Mapping[str, Any]], None]
 
-# Width of tables without a terminal.
-_PAGE = 120
+# The width without a terminal: no line is broken for programs, and for pagers that do it themselves.
+_ENDLESS = 100_000
+
+# The space between two columns of a table.
+_GAP = 2
+
+# Shorter texts in a table are broken only where even the most important columns find no room otherwise.
+_COMFORT = 18
 
 
 @contextmanager
@@ -95,15 +105,201 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def console(*tables: Table) -> Console:
-    """A console for readable results: stdout, wide enough for these tables on any terminal."""
+def console() -> Console:
+    """A page for readable results on stdout: as wide as the terminal, and without one as wide as its lines.
+
+    Lines are broken between words. Without a terminal there are no control codes.
+    """
     from rich.console import Console
 
-    found = Console(file=sys.stdout, highlight=False)
-    width = found.width if found.is_terminal else _PAGE
-    endless = Console(file=sys.stdout, width=10_000)
-    needed = [endless.measure(table).maximum for table in tables]
-    return Console(file=sys.stdout, highlight=False, width=max(width, *needed, 0))
+    # Both are given, because a console takes any plain ("dumb") terminal to be 80 columns wide.
+    width, height = shutil.get_terminal_size()
+    if not Console(file=sys.stdout).is_terminal:
+        width = _ENDLESS
+    return Console(file=sys.stdout, highlight=False, emoji=False, width=width, height=height)
+
+
+def facts(page: Console, rows: Sequence[tuple[str, str]], style: str = "") -> None:
+    """Print names and texts side by side, or one below the other where there is little room.
+
+    Texts are broken between words.
+
+    Examples
+    --------
+    >>> facts(console(), [("spent", "40 evaluations"), ("by", "joint-lucb")])
+    spent  40 evaluations
+    by     joint-lucb
+    """
+    from rich.padding import Padding
+    from rich.table import Table
+
+    longest = max((len(name) for name, _ in rows), default=0)
+    if longest + _GAP > 0.4 * page.width:
+        for name, text in rows:
+            page.print(name, style=style)
+            page.print(Padding(text, (0, 0, 0, 4)))
+        return
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, _GAP, 0, 0))
+    table.add_column(no_wrap=True, style=style)
+    table.add_column(overflow="fold")
+    for name, text in rows:
+        table.add_row(name, text)
+    _print_table(page, table)
+
+
+class Column(NamedTuple):
+    """A column of a table.
+
+    Attributes
+    ----------
+    heading
+        Its title.
+    rank
+        0 for a column that stays. Where there is no room for all, those of the highest rank go first.
+    left
+        Whether it holds text: aligned left, and broken between words.
+    breaks
+        Whether its cells may be broken between words although they are aligned right.
+    """
+
+    heading: str
+    rank: int = 0
+    left: bool = False
+    breaks: bool = False
+
+
+def tabulate(page: Console, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table that fits: text is broken between words, and columns that find no room are left out and named.
+
+    If even the columns that stay find no room, each row is printed as a list of all its cells.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> columns = Column("algorithm", left=True), Column("pulls"), Column("median", rank=1)
+    >>> tabulate(Console(width=20, highlight=False), columns, [("joint-lucb", "1,493", "1,372")])
+    algorithm   pulls
+    ─────────────────
+    joint-lucb  1,493
+    Left out for want of
+    room: median.
+    """
+    from rich import box
+    from rich.table import Table
+
+    cells = [[_Extent.of(row[place], page.width) for row in rows] for place in range(len(columns))]
+    for comfort in (_COMFORT, 0):
+        sizes = [_needed(column, some, comfort) for column, some in zip(columns, cells, strict=True)]
+        kept = _fitting(columns, [one.least for one in sizes], page.width)
+        if kept:
+            break
+    else:
+        _as_lists(page, columns, rows)
+        return
+    spare = page.width + _GAP - sum(sizes[place].least + _GAP for place in kept)
+    widths = {place: sizes[place].least for place in kept}
+    for place in sorted(kept, key=lambda place: sizes[place].whole - sizes[place].least):
+        more = min(spare, sizes[place].whole - widths[place])
+        widths[place] += more
+        spare -= more
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0))
+    for place in kept:
+        one = columns[place]
+        table.add_column(one.heading, justify="left" if one.left else "right", width=widths[place], overflow="fold")
+    for row in rows:
+        table.add_row(*(row[place] for place in kept))
+    _print_table(page, table)
+    gone = dict.fromkeys(column.heading for place, column in enumerate(columns) if place not in kept)
+    if gone:
+        page.print(f"Left out for want of room: {', '.join(gone)}.")
+
+
+def _fitting(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:
+    """The places of the columns that find room, by their ranks; none if those of rank 0 find none."""
+    kept = list(range(len(columns)))
+    while sum(widths[place] + _GAP for place in kept) - _GAP > room:
+        last = max(kept, key=lambda place: (columns[place].rank, place))
+        if columns[last].rank == 0:
+            return []
+        kept.remove(last)
+    return kept
+
+
+def _as_lists(page: Console, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+    """Print each row as a list of its cells, with their headings."""
+    for number, row in enumerate(rows):
+        if number:
+            page.print()
+        cells = zip(columns, row, strict=True)
+        facts(
+            page,
+            [
+                (f"  {column.heading}" if place else column.heading, cell.strip())
+                for place, (column, cell) in enumerate(cells)
+                if cell.strip()
+            ],
+        )
+
+
+class _Extent(NamedTuple):
+    """The columns of the terminal that a text takes: at least, when it is broken between words, and in one line."""
+
+    least: int
+    whole: int
+
+    @classmethod
+    def of(cls, markup: str, room: int) -> _Extent:
+        from rich.cells import cell_len
+        from rich.text import Text
+
+        text = Text.from_markup(markup, emoji=False).plain
+        # A word that fills the page is broken after all.
+        longest = max(map(cell_len, text.split()), default=0)
+        return cls(min(longest, max(8, room // 3)), max(map(cell_len, text.split("\n"))))
+
+
+def _needed(column: Column, cells: Sequence[_Extent], comfort: int) -> _Extent:
+    """The room for a column: its heading is broken between words, and so are cells longer than ``comfort`` that may."""
+    heading = _Extent.of(column.heading, _ENDLESS)
+    breaks = column.left or column.breaks
+    least = max([heading.least, *(max(one.least, min(one.whole, comfort)) if breaks else one.whole for one in cells)])
+    return _Extent(least, max([least, heading.whole, *(one.whole for one in cells)]))
+
+
+def _print_table(page: Console, table: Table) -> None:
+    """Print a table without the spaces that fill up its lines."""
+    with page.capture() as capture:
+        page.print(table)
+    page.file.write("".join(line.rstrip() + "\n" for line in capture.get().splitlines()))
+
+
+def paragraphs(page: Console, text: str, indent: int) -> None:
+    """Print text that has its own lines; those that are too long are broken between words, and go on indented.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> paragraphs(Console(width=20), "proved  that it is within 0.1 of the best", 8)
+    proved  that it is
+            within 0.1
+            of the best
+    """
+    for line in text.splitlines():
+        parts = textwrap.wrap(
+            line, page.width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+        )
+        page.print("\n".join(parts), markup=False, soft_wrap=True)
+
+
+def unmarked(text: str) -> str:
+    """A sentence of a docstring without its markup.
+
+    Examples
+    --------
+    >>> unmarked("Means up to ``highest``; see :func:`parse_family`.")
+    'Means up to highest; see parse_family.'
+    """
+    return re.sub(r":\w+:`~?([^`]*)`", r"\1", text).replace("`", "")
 
 
 @contextmanager
@@ -125,17 +321,6 @@ def progress(total: int, what: str) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda steps: bar.advance(task, steps)
-
-
-def share(value: float) -> str:
-    """A probability as a percentage with three significant digits.
-
-    Examples
-    --------
-    >>> share(0.05), share(0.0123), share(1e-6)
-    ('5%', '1.23%', '0.0001%')
-    """
-    return f"{float(f'{100.0 * value:.3g}'):.10g}%"
 
 
 def escape(text: str) -> str:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from topalpha.cli import inputs
-from topalpha.cli.output import console, delivery, progress
-from topalpha.cli.program import refusals
+from topalpha.cli.output import Column, console, delivery, progress, tabulate
+from topalpha.cli.program import Command, refusals, section
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Console
 
     from topalpha.planner import Cost, Plan
 
@@ -19,19 +19,20 @@ if TYPE_CHECKING:
 _MARK = "*"
 
 
-@click.command()
-@click.option("--algorithm", type=inputs.AlgorithmName(), help="See `topalpha list`; the default suits the rewards.")
-@click.option("--family", help="Rewards: bernoulli, range(lo,hi), normal, ...; see `topalpha list`.")
-@click.option("--minimise", is_flag=True, help="Rewards are costs: small values are good.")
+@click.command(cls=Command)
 @inputs.target_options
-@inputs.option_option
-@click.option(
-    "--pilot",
-    metavar="FILE",
-    help="CSV of evaluations already made: columns candidate,reward or candidate,mean,pulls.",
+@inputs.rewards_options
+@inputs.algorithm_option(None, "Its name; the default suits the rewards.")
+@section(
+    "Pilot",
+    click.option(
+        "--pilot",
+        metavar="FILE",
+        help="CSV of evaluations already made: columns candidate,reward or candidate,mean,pulls.",
+    ),
 )
 @inputs.runs_option(100)
-@inputs.seed_option
+@inputs.seed_option("Runs")
 @inputs.workers_option
 @inputs.json_option
 def plan(
@@ -48,9 +49,10 @@ def plan(
     workers: int | None,
     json_target: str | None,
 ) -> None:
-    """Estimate how many candidates and evaluations a search will cost, before anything is spent.
+    """Estimate the cost of a search, before anything is spent.
 
-    Expected evaluations are simulated: on a pilot, if given, else on a hard reservoir (pool) and an easy one.
+    It prints how many candidates and evaluations the search will need, and how these change with the target. Expected
+    evaluations are simulated: on a pilot, if given, else on a hard reservoir (pool) and an easy one.
 
     Example: topalpha plan --alpha 0.05 --epsilon 0.05 --delta 0.05 --pilot pilot.csv
     """
@@ -85,8 +87,7 @@ def plan(
 
 def show(found: Plan) -> None:
     """Print the statement first, then the tables."""
-    tables = _costs(found), _rows(found)
-    page = console(*tables)
+    page = console()
     page.print(f"[bold]{found.statement}[/bold]")
     cap, source = found.cap
     page.print(
@@ -103,9 +104,10 @@ def show(found: Plan) -> None:
             f"spread of {one.spread:.3g} (standard deviation; {one.raw_spread:.3g} before their noise is taken out)."
         )
     page.print(f"\n[bold]Evaluations[/bold], {found.algorithm} with {found.family} rewards")
-    page.print(tables[0])
-    page.print("[bold]If the target were another[/bold]")
-    page.print(tables[1])
+    _costs(page, found)
+    page.print("\n[bold]If the target were another[/bold]")
+    _rows(page, found)
+    page.print()
     if any(cost.extrapolated for cost in found.costs) or any(any(row.extrapolated) for row in found.rows):
         page.print(
             f"{_MARK} Extrapolated from a coarser target, in proportion to 1/epsilon² and to the candidates drawn: "
@@ -115,44 +117,46 @@ def show(found: Plan) -> None:
         page.print(note)
 
 
-def _costs(found: Plan) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("reservoir", "mean", "standard error", "median", "90% quantile", "runs", "simulated at"):
-        table.add_column(heading, justify="left" if heading == "reservoir" else "right", no_wrap=True)
+def _costs(page: Console, found: Plan) -> None:
+    columns = (
+        Column("reservoir", left=True),
+        Column("mean"),
+        Column("standard error", rank=2),
+        Column("median", rank=1),
+        Column("90% quantile"),
+        Column("runs", rank=3),
+        Column("simulated at", rank=1, breaks=True),
+    )
+    rows = []
     for cost in found.costs:
         place = f"ε = {cost.epsilon:g}" + (f", α = {cost.alpha:g}" if cost.alpha != found.alpha else "")
         figures = [_figure(value, cost.extrapolated) for value in (cost.mean, cost.stderr, cost.median, cost.p90)]
-        table.add_row(_reservoir(cost), *figures, f"{cost.runs:,}", place if cost.extrapolated else "the target")
-    return table
+        rows.append((_reservoir(cost), *figures, f"{cost.runs:,}", place if cost.extrapolated else "the target"))
+    tabulate(page, columns, rows)
 
 
-def _rows(found: Plan) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("target", no_wrap=True)
-    for heading in ("candidates", *(part for cost in found.costs for part in (_short(cost), "ratio"))):
-        table.add_column(heading, justify="right", no_wrap=True)
+def _rows(page: Console, found: Plan) -> None:
+    columns = [Column("target", left=True), Column("candidates")]
+    for cost in found.costs:
+        columns += [Column(_short(cost)), Column("ratio", rank=1)]
     first = [part for cost in found.costs for part in (_figure(cost.mean, cost.extrapolated), "1")]
-    table.add_row("as above", f"{found.arms:,}", *first)
+    rows = [["as above", f"{found.arms:,}", *first]]
     for row in found.rows:
         cells = []
         for pulls, ratio, extrapolated in zip(row.pulls, row.ratios, row.extrapolated, strict=True):
             cells += [_figure(pulls, extrapolated), "" if ratio is None else f"{ratio:.2f}"]
-        table.add_row(f"{row.parameter} = {row.value:g}", f"{row.arms:,}", *cells)
-    return table
+        rows.append([f"{row.parameter} = {row.value:g}", f"{row.arms:,}", *cells])
+    tabulate(page, columns, rows)
 
 
 def _short(cost: Cost) -> str:
-    return cost.case if cost.case == "pilot" else cost.law
+    from topalpha.reservoirs import in_words
+
+    return cost.case if cost.case == "pilot" else in_words(cost.law)
 
 
 def _reservoir(cost: Cost) -> str:
-    return cost.case if cost.case == "pilot" else f"{cost.law}: {cost.case}"
+    return cost.case if cost.case == "pilot" else f"{_short(cost)}: {cost.case}"
 
 
 def _figure(value: float | None, extrapolated: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isfinite
@@ -13,17 +14,19 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from topalpha.cli.inputs import COUNT, json_option, needs
-from topalpha.cli.output import console, delivery, escape, written
-from topalpha.cli.program import FAILED, Refused, refusals, say
+from topalpha.cli.output import Column, console, delivery, escape, tabulate, written
+from topalpha.cli.program import FAILED, Command, Refused, refusals, say, section
 from topalpha.storage.outputs import refused, writable
 from topalpha.storage.plain_text import plain
 
 if TYPE_CHECKING:
-    from topalpha.storage import Recording
+    from rich.console import Console
 
-_UNVERIFIED = "Not verified: this is what the file says; `topalpha verify` computes it again from the evaluations."
+    from topalpha.storage import Overview, Recording
 
-name_option = click.option("--name", help="Which search, if the file holds several.")
+_UNVERIFIED = "Not verified: this is what the file says; topalpha verify computes it again from the evaluations."
+
+name_option = section("Input", click.option("--name", help="Which search, if the file holds several."))
 
 
 def composed(output: str, file: str, write: Callable[[], object]) -> int:
@@ -45,13 +48,21 @@ def composed(output: str, file: str, write: Callable[[], object]) -> int:
     return 0
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("file")
 @name_option
-@click.option("--arms", type=COUNT, default=10, show_default=True, help="How many candidates to list, the best first.")
+@section(
+    "Output",
+    click.option(
+        "--arms", type=COUNT, default=10, show_default=True, help="How many candidates to list, the best first."
+    ),
+)
 @json_option
 def show(file: str, name: str | None, arms: int, json_target: str | None) -> None:
-    """Show the searches in FILE, or one of them in full. Also works while it runs."""
+    """Show the searches in FILE, also while they run.
+
+    One search is shown in full: its best candidates with their bounds.
+    """
     from topalpha.storage import names, read
 
     with delivery(json_target, file) as deliver:
@@ -63,8 +74,10 @@ def show(file: str, name: str | None, arms: int, json_target: str | None) -> Non
         needs("arms", "--name, where there are several searches", len(found) <= 1)
         deliver({"searches": [_summary(one) for one in found]})
     if json_target != "-":
+        page = console()
         for one in found:
-            _describe(one, arms if len(found) == 1 else 0)
+            _describe(page, one, arms if len(found) == 1 else 0)
+        page.print(_UNVERIFIED)
 
 
 def _summary(one: Recording) -> dict[str, Any]:
@@ -72,6 +85,7 @@ def _summary(one: Recording) -> dict[str, Any]:
         "verified": False,
         "name": one.name,
         "status": one.status,
+        "alive": _overview(one).alive(),
         "created": one.created,
         "progress": one.progress,
         "standing": _standing(one),
@@ -90,43 +104,84 @@ def _standing(one: Recording) -> dict[str, Any]:
     return {"selection": selection, "line": line, "unresolved": contested, "over": len(around.above)}
 
 
-def _describe(one: Recording, arms: int) -> None:
-    from rich import box
-    from rich.table import Table
-
-    page = console()
-    progress, task = one.progress or {}, one.config.get("task")
-    spent = (
-        f"{_count(progress, 'pulls')} evaluations of {_count(progress, 'arms')} candidates"
-        if progress
-        else "no evaluations yet"
-    )
-    status = "paused" if one.status == "running" and progress.get("paused") else one.status
-    page.print(f"[bold]{escape(one.name)}[/bold]: {escape(status)}, {spent}, created {escape(one.created)}")
+def _describe(page: Console, one: Recording, arms: int) -> None:
+    page.print(f"[bold]{escape(one.name)}[/bold]: {escape(_state(one))}, created {escape(one.created)}")
     now = _standing(one)
     if one.status == "running" and now["selection"]:
         several = len(now["selection"]) > 1
         who = f"{'Arms' if several else 'Arm'} {', '.join(map(str, now['selection']))}"
-        contested = "" if progress.get("bounded") is False else f", contested by {now['unresolved']:,} others"
+        bounded = (one.progress or {}).get("bounded") is not False
+        contested = f", contested by {now['unresolved']:,} others" if bounded else ""
         page.print(f"{who} {'lead' if several else 'leads'}{contested}.")
-    if one.certificate is not None:
-        page.print(escape(str(one.certificate.get("statement"))))
-    if not arms or not one.snapshot:
-        page.print(_UNVERIFIED)
-        return
+    if _silent(one) is not None:
+        page.print("It has not ended: topalpha resume goes on with it.")
+    if isinstance(statement := (one.certificate or {}).get("statement"), str):
+        page.print(escape(statement))
+    if arms and one.snapshot:
+        page.print()
+        _best(page, one, arms)
+        page.print("\nLower and upper are the bounds that the algorithm compares, each at its own confidence level.")
+    page.print()
+
+
+def _best(page: Console, one: Recording, arms: int) -> None:
+    """The table of the best candidates."""
+    task = one.config.get("task")
     if isinstance(task, Mapping) and task.get("minimise"):
         rows = sorted(one.snapshot, key=lambda row: (row.mean is None, row.mean or 0.0, row.upper))
     else:
         rows = sorted(one.snapshot, key=lambda row: (row.mean is None, -(row.mean or 0.0), -row.lower))
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("arm", "pulls", "mean", "lower", "upper", "in flight"):
-        table.add_column(heading, justify="right")
-    for row in rows[:arms]:
-        mean = "" if row.mean is None else f"{row.mean:.4g}"
-        table.add_row(str(row.arm), f"{row.pulls:,}", mean, f"{row.lower:.4g}", f"{row.upper:.4g}", str(row.pending))
-    page.print(table)
-    page.print("Lower and upper are the bounds that the algorithm compares, each at its own confidence level.")
-    page.print(_UNVERIFIED)
+    columns = (
+        Column("arm"),
+        Column("pulls", rank=1),
+        Column("mean"),
+        Column("lower"),
+        Column("upper"),
+        Column("in flight", rank=2),
+    )
+    cells = [
+        (
+            str(row.arm),
+            f"{row.pulls:,}",
+            "" if row.mean is None else f"{row.mean:.4g}",
+            f"{row.lower:.4g}",
+            f"{row.upper:.4g}",
+            str(row.pending),
+        )
+        for row in rows[:arms]
+    ]
+    tabulate(page, columns, cells)
+
+
+def _overview(one: Recording) -> Overview:
+    from topalpha.storage import Overview
+
+    return Overview(one.name, one.status, one.created, one.config, one.progress, one.updated)
+
+
+def _silent(one: Recording) -> str | None:
+    """For how long a search that has not ended has given no sign of life; None if it is alive, or never ran."""
+    if one.status != "running" or one.updated is None or _overview(one).alive():
+        return None
+    seconds = max(0.0, time.time() - one.updated)
+    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 2.0 * size:
+            return f"for {seconds / size:,.0f} {unit}"
+    return f"for {seconds:,.0f} seconds"
+
+
+def _state(one: Recording) -> str:
+    """How the search stands, and what it has spent."""
+    silent = _silent(one)
+    if silent is not None:
+        status = f"no sign of life {silent} (killed, or left by its program)"
+    elif one.status == "running":
+        status = "not started" if one.updated is None else "paused" if _overview(one).paused else "running"
+    else:
+        status = "stopped" if one.status == "stopped" else "ended early"
+    if not one.progress:
+        return f"{status}, no evaluations yet"
+    return f"{status}, {_count(one.progress, 'pulls')} evaluations of {_count(one.progress, 'arms')} candidates"
 
 
 def _count(progress: Mapping[str, Any], name: str) -> str:
@@ -134,14 +189,22 @@ def _count(progress: Mapping[str, Any], name: str) -> str:
     return f"{found:,}" if isinstance(found, int) else "an unknown number of"
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("file")
 @name_option
-@click.option("--certificate", metavar="JSON", help="Another copy of the certificate, to compare with the record.")
-@click.option("--allow-pickle", is_flag=True, help="Load pickled candidates to verify them too; this can run any code.")
+@section(
+    "Input",
+    click.option("--certificate", metavar="JSON", help="Another copy of the certificate, to compare with the record."),
+    click.option(
+        "--allow-pickle", is_flag=True, help="Load pickled candidates to verify them too; this can run any code."
+    ),
+)
 @json_option
 def verify(file: str, name: str | None, certificate: str | None, allow_pickle: bool, json_target: str | None) -> int:
-    """Compute the certificate in FILE again from the recorded evaluations, and refuse one that disagrees with them."""
+    """Check the certificate in FILE against the recorded evaluations.
+
+    It is computed again from them, and refused if it disagrees. The exit code is 1 then.
+    """
     from topalpha.session import Refuted
     from topalpha.session import verify as check
     from topalpha.storage.encoding import PICKLED
@@ -194,13 +257,21 @@ def _certificate(path: str) -> dict[str, Any]:
     return found
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("file")
 @name_option
-@click.option("--csv", "target", metavar="CSV", required=True, help="Write to this file, or to stdout if -.")
-@click.option("--what", type=click.Choice(["pulls", "arms"]), default="pulls", show_default=True, help="One row each.")
+@section(
+    "Output",
+    click.option("--csv", "target", metavar="CSV", required=True, help="Write to this file, or to stdout if -."),
+    click.option(
+        "--what", type=click.Choice(["pulls", "arms"]), default="pulls", show_default=True, help="One row each."
+    ),
+)
 def export(file: str, name: str | None, target: str, what: str) -> None:
-    """Write the evaluations (pulls) or the candidates (arms) of a search as CSV, pulls for `topalpha plan --pilot`."""
+    """Write the evaluations or the candidates of a search as CSV.
+
+    Evaluations (pulls) as they are written here can be the pilot of topalpha plan --pilot. Candidates are called arms.
+    """
     from topalpha.storage import read
 
     with _writing(target, file) as stream:

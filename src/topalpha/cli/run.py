@@ -14,8 +14,8 @@ import click
 
 from topalpha.cli import inputs
 from topalpha.cli.code import locate, sibling
-from topalpha.cli.output import console, delivery, escape
-from topalpha.cli.program import FAILED, refusals, say
+from topalpha.cli.output import console, delivery, escape, facts
+from topalpha.cli.program import FAILED, Command, fitted, refusals, say, section
 from topalpha.cli.trust import allow
 from topalpha.validate import require
 
@@ -30,48 +30,70 @@ _EXECUTORS = click.Choice(["threads", "processes"])
 
 def running_options(command: Any) -> Any:
     """Options that say how a search runs."""
-    options = (
-        click.option("--executor", type=_EXECUTORS, help="Where evaluations run; one at a time unless given."),
-        click.option("--workers", type=inputs.WORKERS, help="How many threads or processes."),
-        click.option("--width", type=inputs.WIDTH, help="Evaluations in flight at once; one per worker unless given."),
-        click.option("--pulls", type=inputs.COUNT, help="Budget: end after this many evaluations."),
-        click.option("--seconds", type=inputs.POSITIVE, help="Budget: end after this many seconds."),
-        click.option("--cost", type=inputs.POSITIVE, help="Budget: end when the total cost reaches this."),
-        click.option("--cost-of", type=inputs.POSITIVE, help="The cost of one evaluation."),
-        click.option("--retries", type=inputs.COUNT, default=3, show_default=True, help="With --on-error retry."),
-        click.option("--timeout", type=inputs.POSITIVE, help="Seconds after which an evaluation counts as failed."),
-        click.option(
-            "--patience",
-            type=inputs.SECONDS,
-            default=60.0,
-            show_default=True,
-            help="Seconds to wait for evaluations in flight when a budget, a signal or a message ends the search.",
+    sections = (
+        section(
+            "Evaluations",
+            click.option("--executor", type=_EXECUTORS, help="Where evaluations run; one at a time unless given."),
+            click.option("--workers", type=inputs.WORKERS, help="How many threads or processes."),
+            click.option("--width", type=inputs.WIDTH, help="Evaluations in flight at once; by default one a worker."),
+            click.option("--timeout", type=inputs.POSITIVE, help="Seconds after which an evaluation counts as failed."),
+            click.option("--retries", type=inputs.COUNT, default=3, show_default=True, help="With --on-error retry."),
         ),
-        click.option("--progress", type=_PROGRESS, default="auto", show_default=True, help="How progress is shown."),
+        section(
+            "Budget",
+            click.option("--pulls", type=inputs.COUNT, help="End after this many evaluations."),
+            click.option("--seconds", type=inputs.POSITIVE, help="End after this many seconds."),
+            click.option("--cost", type=inputs.POSITIVE, help="End when the total cost reaches this."),
+            click.option("--cost-of", type=inputs.POSITIVE, help="The cost of one evaluation."),
+            click.option(
+                "--patience",
+                type=inputs.SECONDS,
+                default=60.0,
+                show_default=True,
+                help="Seconds to wait for evaluations in flight when a budget, a signal or a message ends the search.",
+            ),
+        ),
+        section(
+            "Output",
+            click.option("--progress", type=_PROGRESS, default="auto", show_default=True, help="How it is shown."),
+        ),
         inputs.json_option,
     )
-    for option in reversed(options):
-        command = option(command)
+    for options in reversed(sections):
+        command = options(command)
     return command
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("function", metavar="MODULE:FUNCTION")
-@click.option("--draw", metavar="MODULE:NAME", help="Function to draw candidates, or a list; MODULE:draw unless given.")
-@click.option("--candidates", metavar="FILE", help="A JSON list of candidates, in place of a function that draws them.")
-@click.option("--items", metavar="FILE", help="A JSON list of examples: an evaluation is pass or fail on one of them.")
+@section(
+    "Candidates and examples",
+    click.option(
+        "--draw", metavar="MODULE:NAME", help="Function to draw candidates, or a list; MODULE:draw unless given."
+    ),
+    click.option(
+        "--candidates", metavar="FILE", help="A JSON list of candidates, in place of a function that draws them."
+    ),
+    click.option(
+        "--items", metavar="FILE", help="A JSON list of examples: an evaluation is pass or fail on one of them."
+    ),
+    click.option("--about", default="", help="Where candidates come from, in words, for the certificate."),
+)
 @inputs.target_options
-@click.option("--family", help="Rewards: bernoulli, range(lo,hi), normal, ...; see `topalpha list`.")
-@click.option("--minimise", is_flag=True, help="Rewards are costs: small values are good.")
-@click.option("--algorithm", type=inputs.AlgorithmName(), help="See `topalpha list`; the default suits the rewards.")
-@inputs.option_option
-@inputs.seed_option
-@click.option("--about", default="", help="The law that candidates are drawn from, in words, for the certificate.")
-@click.option("--on-error", type=_ON_ERROR, default="raise", show_default=True, help="When an evaluation fails.")
-@click.option("--on-lost", type=_ON_LOST, default="again", show_default=True, help="When an evaluation never ends.")
-@click.option("--storage", metavar="FILE", help="Record the search in this file, to resume and to verify.")
-@click.option("--name", default="search", show_default=True, help="The name of the search in that file.")
-@click.option("--pickle", is_flag=True, help="Pickle candidates that JSON cannot hold.")
+@inputs.rewards_options
+@inputs.algorithm_option(None, "Its name; the default suits the rewards.")
+@inputs.seed_option("Algorithm")
+@section(
+    "Record",
+    click.option("--storage", metavar="FILE", help="Record the search in this file, to resume and to verify."),
+    click.option("--name", default="search", show_default=True, help="The name of the search in that file."),
+    click.option("--pickle", is_flag=True, help="Pickle candidates that JSON cannot hold."),
+)
+@section(
+    "Evaluations",
+    click.option("--on-error", type=_ON_ERROR, default="raise", show_default=True, help="When an evaluation fails."),
+    click.option("--on-lost", type=_ON_LOST, default="again", show_default=True, help="When one never ends."),
+)
 @running_options
 def run(
     function: str,
@@ -83,9 +105,10 @@ def run(
     json_target: str | None,
     **settings: Any,
 ) -> int:
-    """Search with your own code: FUNCTION evaluates a candidate once and returns its reward.
+    """Search with your own functions.
 
-    Candidates come from the function `draw` of the same module, or from --draw or --candidates.
+    FUNCTION evaluates a candidate once and returns its reward. Candidates come from the function draw of the same
+    module, or from --draw or --candidates.
 
     Example: topalpha run prompts.py:score --alpha 0.1 --executor threads --workers 8 --storage prompts.db
     """
@@ -113,13 +136,20 @@ def run(
     return _deliver(json_target, start, settings["storage"], candidates, items)
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("file")
-@click.option("--name", help="Which search, if the file holds several.")
-@click.option("--function", metavar="MODULE:FUNCTION", help="The function that evaluates; as recorded unless given.")
-@click.option("--draw", metavar="MODULE:NAME", help="The function that draws; as recorded unless given.")
-@click.option("--allow-code", is_flag=True, help="Run the code that FILE names, and load its pickles, without asking.")
-@click.option("--allow-pickle", is_flag=True, help="Load pickled candidates, which can run any code.")
+@section(
+    "Input",
+    click.option("--name", help="Which search, if the file holds several."),
+    click.option(
+        "--function", metavar="MODULE:FUNCTION", help="The function that evaluates; as recorded unless given."
+    ),
+    click.option("--draw", metavar="MODULE:NAME", help="The function that draws; as recorded unless given."),
+    click.option(
+        "--allow-code", is_flag=True, help="Run the code that FILE names, and load its pickles, without asking."
+    ),
+    click.option("--allow-pickle", is_flag=True, help="Load pickled candidates, which can run any code."),
+)
 @running_options
 def resume(
     file: str,
@@ -131,7 +161,7 @@ def resume(
     json_target: str | None,
     **settings: Any,
 ) -> int:
-    """Continue the search in FILE with the code that it was started with.
+    """Continue the search in FILE with its own code.
 
     Recorded evaluations are not repeated. FILE names the code, and FILE may come from anyone: on a terminal you see
     which code would be imported, and are asked; a script needs --allow-code, or --function and --draw. Pickled
@@ -199,7 +229,9 @@ def _deliver(json_target: str | None, start: Callable[[], Result], *spared: str 
     from topalpha.execution import PullFailed, exit_code
     from topalpha.storage import RecordLost
 
-    logging.basicConfig(format="%(message)s")
+    lines = logging.StreamHandler()
+    lines.setFormatter(_Lines())
+    logging.basicConfig(handlers=[lines])
     logging.getLogger("topalpha").setLevel(logging.INFO)
     code = 0
     with delivery(json_target, *spared) as deliver:
@@ -227,23 +259,29 @@ def _deliver(json_target: str | None, start: Callable[[], Result], *spared: str 
     return code
 
 
+class _Lines(logging.Formatter):
+    """Messages that fit the terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The message, without the level and the name of the logger."""
+        return fitted(super().format(record))
+
+
 def show(result: Result) -> None:
     """Print the statement, then the figures."""
-    from rich.table import Table
-
     certificate = result.certificate
     page = console()
     page.print(f"[bold]{escape(result.statement)}[/bold]")
     if certificate is None:
         return
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_row("candidate", escape(str(certificate.candidate)))
-    table.add_row("spent", f"{certificate.pulls:,} evaluations of {certificate.arms:,} candidates")
-    table.add_row("its mean", f"{certificate.mean:.4g}, at worst {_number(certificate.at_worst)}")
-    table.add_row("others", f"at best {_number(certificate.others_at_best)}")
-    for number, assumption in enumerate(certificate.assumptions):
-        table.add_row("assumed" if number == 0 else "", escape(assumption))
-    page.print(table)
+    rows = [
+        ("candidate", escape(str(certificate.candidate))),
+        ("spent", f"{certificate.pulls:,} evaluations of {certificate.arms:,} candidates"),
+        ("its mean", f"{certificate.mean:.4g}, at worst {_number(certificate.at_worst)}"),
+        ("others", f"at best {_number(certificate.others_at_best)}"),
+        *(("" if place else "assumed", escape(text)) for place, text in enumerate(certificate.assumptions)),
+    ]
+    facts(page, rows)
 
 
 def _number(value: float | None) -> str:

@@ -7,30 +7,32 @@ from typing import TYPE_CHECKING
 import click
 
 from topalpha.cli import inputs
-from topalpha.cli.output import console, delivery, escape, progress, share
-from topalpha.cli.program import FAILED, refusals
+from topalpha.cli.output import Column, console, delivery, paragraphs, progress, share, tabulate
+from topalpha.cli.program import FAILED, Command, refusals, section
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Console
 
     from topalpha.testset import Audit, Selection
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("file", metavar="FILE")
-@click.option(
-    "--alpha",
-    type=inputs.FRACTION,
-    help="The top fraction of candidates to aim at. Default: the best candidate, or 0.05 of an endless pool.",
+@section(
+    "Target",
+    click.option(
+        "--alpha",
+        type=inputs.FRACTION,
+        help="The top fraction of candidates to aim at. Default: the best candidate, or 0.05 of an endless pool.",
+    ),
 )
-@click.option("--epsilon", type=inputs.POSITIVE, default=0.05, show_default=True, help="The allowed distance below it.")
-@click.option("--delta", type=inputs.FRACTION, default=0.05, show_default=True, help="Allowed probability of an error.")
-@click.option("--endless", is_flag=True, help="Draw candidates with replacement, as from an endless pool.")
-@click.option(
-    "--algorithm", type=inputs.AlgorithmName(), default="cc-lucb", show_default=True, help="cc-lucb or joint-lucb."
+@inputs.near_options
+@section(
+    "Target", click.option("--endless", is_flag=True, help="Draw candidates with replacement, as from an endless pool.")
 )
+@inputs.algorithm_option("cc-lucb", "cc-lucb or joint-lucb.", options=False)
 @inputs.runs_option(1000)
-@inputs.seed_option
+@inputs.seed_option("Runs")
 @inputs.workers_option
 @inputs.json_option
 def scores(
@@ -45,10 +47,11 @@ def scores(
     workers: int | None,
     json_target: str | None,
 ) -> int:
-    """Replay the choice of a candidate on recorded scores, once, then many times to count errors.
+    """Replay a choice on recorded scores, and count its errors.
 
-    FILE is a CSV or JSON table of pass and fail: a row per candidate and a column per example, or a row per evaluation
-    with the columns candidate, example and score. The exit code is 1 if choices are wrong more often than delta allows.
+    It is replayed once in full, then many times in random orders. FILE is a CSV or JSON table of pass and fail: a row
+    per candidate and a column per example, or a row per evaluation with the columns candidate, example and score. The
+    exit code is 1 if choices are wrong more often than delta allows.
 
     Example: topalpha scores scores.csv --epsilon 0.05 --runs 1000
     """
@@ -81,39 +84,45 @@ def scores(
 
 def show(chosen: Selection, found: Audit) -> None:
     """Print the choice, and the table of errors and costs."""
-    table = _table(found)
-    page = console(table)
+    page = console()
     size = f"{found.candidates:,} candidates, {found.examples:,} examples, best score {found.best:.3f}"
-    page.print(f"{size}; with seed {found.seed} the choice is", soft_wrap=True)
-    page.print(escape(str(chosen)), soft_wrap=True)
+    page.print(f"{size}; with seed {found.seed} the choice is")
+    paragraphs(page, str(chosen), 8)
     pool = "drawn from the table with replacement" if found.endless else "from the table"
     begin = "the best score" if found.top == found.best else f"where the top {share(found.alpha)} begins"
     page.print(
         f"\n[bold]{found.select.errors.runs:,} choices in random orders[/bold], candidates {pool}. Wrong: a score more "
-        f"than {found.epsilon:g} below {found.top:.3f}, {begin}.",
-        soft_wrap=True,
+        f"than {found.epsilon:g} below {found.top:.3f}, {begin}."
     )
-    page.print(table)
+    _table(page, found)
     verdict = "[green]compatible[/green]" if found.select.compatible else "[bold red]NOT compatible[/bold red]"
-    page.print(f"The errors of select are {verdict} with a probability of at most {share(found.delta)}.")
+    page.print(f"\nThe errors of select are {verdict} with a probability of at most {share(found.delta)}.")
 
 
-def _table(found: Audit) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("rule", "candidates", "wrong", "rate, 95% interval", "evaluations", "most", "of full evaluation"):
-        table.add_column(heading, justify="left" if heading == "rule" else "right", no_wrap=True)
+def _table(page: Console, found: Audit) -> None:
+    columns = (
+        Column("rule", left=True),
+        Column("candidates", rank=2),
+        Column("wrong"),
+        Column("rate", rank=1),
+        Column("95% interval", rank=1),
+        Column("evaluations"),
+        Column("most", rank=3),
+        Column("of full evaluation"),
+    )
+    rows = []
     for one in (found.select, *found.thumbs):
         low, high = one.errors.interval
-        table.add_row(
-            f"{one.rule} ({found.algorithm})" if one is found.select else one.rule,
-            f"{one.candidates:,}",
-            f"{one.errors.count:,}",
-            f"{share(one.errors.rate)} [{share(low)}, {share(high)}]".replace("[", "\\["),
-            f"{one.costs.mean():,.0f}",
-            f"{int(one.costs.max()):,}",
-            share(one.share),
+        rows.append(
+            (
+                f"{one.rule} ({found.algorithm})" if one is found.select else one.rule,
+                f"{one.candidates:,}",
+                f"{one.errors.count:,}",
+                share(one.errors.rate),
+                f"{share(low)} to {share(high)}",
+                f"{one.costs.mean():,.0f}",
+                f"{int(one.costs.max()):,}",
+                share(one.share),
+            )
         )
-    return table
+    tabulate(page, columns, rows)

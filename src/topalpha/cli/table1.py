@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from topalpha.cli import inputs
-from topalpha.cli.output import console, delivery, progress
-from topalpha.cli.program import refusals
+from topalpha.cli.output import Column, console, delivery, progress, tabulate
+from topalpha.cli.program import Command, refusals, section
 from topalpha.validate import require
 
 if TYPE_CHECKING:
@@ -25,20 +25,23 @@ _FOOTNOTE = (
 )
 
 
-@click.command()
-@click.option(
-    "--algorithms", default="kl-lucb,cc-lucb,joint-lucb", show_default=True, help="Names, separated by commas."
-)
-@click.option("--rows", default="1-36", show_default=True, help="Which rows, such as 1-4,7.")
-@click.option(
-    "--option",
-    "options",
-    multiple=True,
-    metavar="[ALGORITHM:]NAME=VALUE",
-    help="An option of one algorithm, or of all that have it, such as arms=table; may be repeated.",
+@click.command(cls=Command)
+@section(
+    "Rows and algorithms",
+    click.option(
+        "--algorithms", default="kl-lucb,cc-lucb,joint-lucb", show_default=True, help="Names, separated by commas."
+    ),
+    click.option("--rows", default="1-36", show_default=True, help="Which rows, such as 1-4,7."),
+    click.option(
+        "--option",
+        "options",
+        multiple=True,
+        metavar="[ALGORITHM:]NAME=VALUE",
+        help="An option of one algorithm, or of all that have it, such as arms=table; may be repeated.",
+    ),
 )
 @inputs.runs_option(100)
-@inputs.seed_option
+@inputs.seed_option("Runs")
 @inputs.workers_option
 @inputs.json_option
 def table1(
@@ -50,7 +53,7 @@ def table1(
     workers: int | None,
     json_target: str | None,
 ) -> None:
-    """Run the 36 rows of the paper's table, and show our results beside the paper's.
+    """Run the paper's table, and show it beside the published one.
 
     Example: topalpha table1 --runs 100 --rows 1-12 --option kl-lucb:arms=table
     """
@@ -135,29 +138,32 @@ def show(
     rows: tuple[PaperRow, ...], names: list[str], results: list[dict[str, Any]], ratios: list[dict[str, Any]]
 ) -> None:
     """Print the table, the footnote and the summary."""
-    from rich import box
-    from rich.table import Table
-
     cells = {(one["row"], one["algorithm"]): one for one in results}
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
-    for heading in ("row", "law", "α", "ε", "δ", "effective α", "measure", "paper", *names):
-        table.add_column(heading, justify="left" if heading == "law" else "right", no_wrap=True)
+    columns = (
+        Column("row"),
+        Column("law", left=True),
+        *(Column(sign, rank=1) for sign in "αεδ"),
+        Column("effective α", rank=3),
+        Column("measure", rank=2),
+        *(Column(name, breaks=True) for name in ("paper", *names)),
+    )
+    table = []
     for row in rows:
         ours = [cells[row.number, name] for name in names]
         paper = row.paper
-        table.add_row(
-            str(row.number),
-            row.label,
-            f"{row.alpha:g}",
-            f"{row.epsilon:g}",
-            f"{row.delta:g}",
-            f"{paper.effective_alpha:.3f}",
-            f"{ours[0]['true_measure']:.3f}",
-            _cell(paper.errors, paper.regret, paper.pulls),
-            *(_cell(one["errors"]["rate"], one["regret"]["mean"], one["pulls"]["mean"]) for one in ours),
+        table.append(
+            (
+                str(row.number),
+                row.label,
+                *(f"{value:g}" for value in (row.alpha, row.epsilon, row.delta)),
+                f"{paper.effective_alpha:.3f}",
+                f"{ours[0]['true_measure']:.3f}",
+                _cell(paper.errors, paper.regret, paper.pulls),
+                *(_cell(one["errors"]["rate"], one["regret"]["mean"], one["pulls"]["mean"]) for one in ours),
+            )
         )
-    page = console(table)
-    page.print(table)
+    page = console()
+    tabulate(page, columns, table)
     page.print(_FOOTNOTE)
     for one in ratios:
         times = f"{one['geometric_mean']:.2f} times fewer pulls than {BASELINE} in geometric mean"
@@ -165,4 +171,4 @@ def show(
 
 
 def _cell(errors: float, regret: float, pulls: float) -> str:
-    return f"{errors:.2f} {regret:.3f} {pulls / 1000.0:6.1f}k"
+    return f"{errors:.2f} {regret:.3f} {pulls / 1000.0:.1f}k"

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 from topalpha.cli.code import split, whereabouts
+from topalpha.cli.program import fitted
 
 
 def allow(file: str, named: Mapping[str, str], pickled: bool, allowed: bool) -> None:
@@ -37,8 +38,8 @@ def allow(file: str, named: Mapping[str, str], pickled: bool, allowed: bool) -> 
         raise ValueError(f"allow-code must be given to run code that {file!r} asks for, got no consent to {wanted}")
     click.echo(f"{file!r} asks to", err=True)
     for wish in asked:
-        click.echo(f"  {wish}", err=True)
-    if not click.confirm("This can do anything that you can do. Do you trust the file and this code?", err=True):
+        click.echo(fitted(f"  {wish}"), err=True)
+    if not click.confirm(fitted("It can do anything that you can do. Do you trust this file and code?"), err=True):
         raise ValueError(f"allow-code must be given to run code that {file!r} asks for, got no")
 
 

@@ -214,6 +214,27 @@ def note(axes: Axes, text: str, side: str = "right") -> None:
     )
 
 
+def plain_numbers(axis: Any) -> None:
+    """Label a logarithmic axis with a few whole numbers if it covers less than two and a half decades.
+
+    Examples
+    --------
+    >>> axes = new_axes()
+    >>> limits = axes.set(xscale="log", xlim=(90.0, 3000.0))
+    >>> plain_numbers(axes.xaxis)
+    >>> axes.figure.canvas.draw()
+    >>> [text.get_text() for text in axes.get_xticklabels() if 90 < text.get_position()[0] < 3000]
+    ['100', '200', '500', '1,000', '2,000']
+    """
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = sorted(axis.get_view_interval())
+    if high < 300.0 * low:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter("{x:,.0f}")
+        axis.set_minor_formatter(NullFormatter())
+
+
 def span(*values: Numbers | float | None) -> tuple[float, float]:
     """A range with a margin around all finite values; (0, 1) if there are none.
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from topalpha.figures.canvas import Axes, chosen, dressed, patch, sample
 from topalpha.figures.studies import SIGNS, Studies, plain_ticks, several
-from topalpha.figures.style import LIMIT, VERMILION, paler, style
+from topalpha.figures.style import LIMIT, VERMILION, looks, paler
+from topalpha.reservoirs import in_words
 from topalpha.simulation import Count, Study
 
 #: The cross over the marker of a study with unfinished runs.
@@ -47,13 +48,14 @@ def errors(studies: Studies, *, axes: Axes | None = None) -> Axes:
     counts = [count for count in map(_answers, found) if count is not None]
     positive = [end for count in counts for end in (count.rate, *count.interval) if end > 0.0]
     floor = 0.5 * min(positive + deltas)
-    names = list(dict.fromkeys(_curve_of(one, found) for one in found))
+    shown = looks(_curve_of(one, found) for one in found)
+    names = list(shown)
     shift = _shift(deltas, len(names))
     flat = (1.0 + 1e-6) * shift ** (0.5 * (len(names) - 1))
     handles = []
     for place, name in enumerate(names):
         some = sorted((one for one in found if _curve_of(one, found) == name), key=lambda one: one.delta)
-        look = style(place)
+        look = shown[name].curve
         handles.append(sample(name, markersize=6, linewidth=1.4, color=look["color"], marker=look["marker"]))
         moved = shift ** (place - 0.5 * (len(names) - 1))
         cut = [(one.delta * moved, _answers(one)) for one in some if one.unfinished]
@@ -120,9 +122,10 @@ def _shift(deltas: Sequence[float], curves: int) -> float:
 def _curve_of(study: Study, among: Sequence[Study]) -> str:
     """The name of a curve: the algorithm, with everything else that differs beside delta."""
     parts = [study.algorithm]
-    for name in ("reservoir", "family"):
-        if len({getattr(one, name) for one in among}) > 1:
-            parts.append(str(getattr(study, name)))
+    if len({one.reservoir for one in among}) > 1:
+        parts.append(in_words(study.reservoir))
+    if len({one.family for one in among}) > 1:
+        parts.append(study.family)
     for name in ("alpha", "epsilon"):
         if len({getattr(one, name) for one in among}) > 1:
             parts.append(f"{SIGNS[name]} = {getattr(study, name):g}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from topalpha.figures.canvas import Axes, Numbers, bars, chosen, dressed, note, patch, sample
 from topalpha.figures.style import BLUE, GREY, LEADER, LINE, VERMILION, paler
-from topalpha.reservoirs import Reservoir, parse
+from topalpha.reservoirs import Reservoir, in_words, parse
 from topalpha.theory import partition
 from topalpha.validate import fraction, real, require
 
@@ -74,7 +74,7 @@ def reservoir(law: Reservoir | str, alpha: float = 0.1, epsilon: float = 0.0, *,
     axes.set_xlim(left - pad, right + pad)
     axes.set_ylim(0.0, 1.03)
     blocks = len(edges) - 1
-    title = f"{law.expression or type(law).__name__}, cut into {blocks:,} blocks of measure α = {alpha:g}"
+    title = f"{in_words(law)}, cut into {blocks:,} blocks of measure α = {alpha:g}"
     if blocks > BLOCKS:
         title += f"; the top {BLOCKS} are shown"
     return dressed(axes, title, "mean of an arm", "G, the fraction of arms with at most this mean", handles, above=18.0)

@@ -40,9 +40,9 @@ def pulls_curve(
     Examples
     --------
     >>> from topalpha.figures import new_axes
-    >>> from topalpha.figures.style import style
+    >>> from topalpha.figures.style import LEADER
     >>> axes = new_axes()
-    >>> pulls_curve(axes, [0.1, 0.2], [90.0, 50.0], [2.0, 1.0], [True, False], **style(0))
+    >>> pulls_curve(axes, [0.1, 0.2], [90.0, 50.0], [2.0, 1.0], [True, False], **LEADER.curve)
     >>> axes.lines[-1].get_xdata().tolist(), axes.lines[-1].get_markerfacecolor()
     ([0.1], 'white')
     """

@@ -6,6 +6,8 @@ them apart. Everything with its own colour also has its own marker, dash or hatc
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 BLUE, VERMILION, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
@@ -15,6 +17,9 @@ GREY, PALE = "#767676", "#E6E6E6"
 COLOURS = (GREEN, BLUE, VERMILION, BLACK, PURPLE)
 MARKERS = ("D", "^", "o", "s", "v", "P", "X", "*", "<", ">", "h")
 DASHES = ("-", "--", "-.", ":")
+
+# The numbers after which styles repeat: every marker has come with every dash.
+_SIGNS = len(MARKERS) * len(COLOURS) * len(DASHES)
 
 #: Width and height of a picture, in inches.
 SIZE = (7.2, 4.6)
@@ -45,6 +50,11 @@ class Look(NamedTuple):
     marker: str
     dash: str
     hatch: str = ""
+
+    @property
+    def curve(self) -> dict[str, Any]:
+        """For curves with markers."""
+        return {"color": self.colour, "marker": self.marker, "linestyle": self.dash}
 
     @property
     def line(self) -> dict[str, Any]:
@@ -81,8 +91,53 @@ LIMIT = Look(BLACK, "", "--")
 LIMIT_EXACT = Look(GREY, "", ":")
 
 
+#: The looks of the principal algorithms, the same in every picture. The field is grey.
+ALGORITHMS = {
+    "joint-lucb": Look(GREEN, "D", "-"),
+    "cc-lucb": Look(BLUE, "^", "-."),
+    "lucb++": Look(PURPLE, "s", "--"),
+    "kl-lucb": Look(VERMILION, "o", ":"),
+}
+FIELD = Look(GREY, "v", "-")
+
+
+def look_of(label: str) -> Look:
+    """The look of the algorithm that a label begins with.
+
+    Examples
+    --------
+    >>> look_of("cc-lucb (bounds=kt)") == look_of("cc-lucb"), look_of("ugape").colour == GREY
+    (True, True)
+    """
+    return ALGORITHMS.get(re.split(r"[ ,(]", label, maxsplit=1)[0], FIELD)
+
+
+def looks(labels: Iterable[str]) -> dict[str, Look]:
+    """The look of each curve of a picture: the colour of its algorithm, and a marker and dash that no other one has.
+
+    Examples
+    --------
+    >>> found = looks(["cc-lucb", "cc-lucb (bounds=kt)", "ugape"])
+    >>> [(one.colour, one.marker, one.dash) for one in found.values()]
+    [('#0072B2', '^', '-.'), ('#0072B2', 'v', '-'), ('#767676', 'P', '--')]
+    """
+    labels = list(dict.fromkeys(labels))
+    reserved = {look.marker for look in ALGORITHMS.values()}
+    free = iter(sorted(map(style, range(_SIGNS)), key=lambda one: one["marker"] in reserved))
+    signs = {(ALGORITHMS[label].marker, ALGORITHMS[label].dash) for label in labels if label in ALGORITHMS}
+    found = {}
+    for label in labels:
+        if label not in ALGORITHMS:
+            sign = next(one for one in ((each["marker"], each["linestyle"]) for each in free) if one not in signs)
+            signs.add(sign)
+            found[label] = Look(look_of(label).colour, *sign)
+        else:
+            found[label] = ALGORITHMS[label]
+    return found
+
+
 def style(place: int) -> dict[str, Any]:
-    """Colour, marker and dash of the curve with this number.
+    """Colour, marker and dash of the curve with this number, where curves are no algorithms.
 
     Examples
     --------

@@ -9,8 +9,8 @@ import numpy as np
 from topalpha.families import checked, parse_family
 from topalpha.figures.canvas import Axes, chosen, dressed, note, sample
 from topalpha.figures.studies import SIGNS, Studies, plain_ticks, pulls_curve, several
-from topalpha.figures.style import LIMIT, LIMIT_EXACT, style
-from topalpha.reservoirs import parse
+from topalpha.figures.style import LIMIT, LIMIT_EXACT, looks
+from topalpha.reservoirs import in_words, parse
 from topalpha.simulation import Study, standard_error
 from topalpha.theory import lower_bound, relaxed_lower_bound
 from topalpha.validate import choice, require
@@ -63,12 +63,12 @@ def sweep(studies: Studies, against: str | None = None, *, axes: Axes | None = N
         require(len(different) == 1, "studies", f"have one {name}", ", ".join(different))
     axes = chosen(axes)
     handles = []
-    for place, algorithm in enumerate(dict.fromkeys(one.algorithm for one in found)):
+    for algorithm, one_look in looks(one.algorithm for one in found).items():
         some = sorted((one for one in found if one.algorithm == algorithm), key=lambda one: getattr(one, against))
         x = [getattr(one, against) for one in some]
         y = [float(one.pulls.mean()) for one in some]
         errors = [standard_error(one.pulls) or 0.0 for one in some]
-        look = {**style(place), "markersize": 6, "linewidth": 1.5}
+        look = {**one_look.curve, "markersize": 6, "linewidth": 1.5}
         pulls_curve(axes, x, y, errors, [one.unfinished > 0 for one in some], capsize=3, **look)
         handles.append(sample(algorithm, **look))
     if any(one.unfinished for one in found):
@@ -80,7 +80,7 @@ def sweep(studies: Studies, against: str | None = None, *, axes: Axes | None = N
     plain_ticks(axes, values[against])
     one = found[0]
     fixed = ", ".join(f"{SIGNS[name]} = {getattr(one, name):g}" for name in others)
-    title = f"Pulls against {SIGNS[against]} on {one.reservoir}, {one.family} rewards; {fixed}"
+    title = f"Pulls against {SIGNS[against]}. Pool: {in_words(one.reservoir)}; {one.family} rewards; {fixed}"
     return dressed(axes, title, SIGNS[against], "mean pulls of a run", handles)
 
 

@@ -12,6 +12,7 @@ from topalpha.reservoirs.mixture import Mixture
 from topalpha.reservoirs.smooth import Beta, Scipy, Uniform
 from topalpha.reservoirs.text import parse
 from topalpha.reservoirs.truncated import Clipped, Conditioned
+from topalpha.reservoirs.words import in_words
 
 __all__ = [
     "SAME_HEIGHT",
@@ -27,6 +28,7 @@ __all__ = [
     "Scores",
     "TwoPoint",
     "Uniform",
+    "in_words",
     "parse",
     "text",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -268,7 +269,9 @@ class Reporter:
     def __init__(self, style: str = "auto") -> None:
         style = choice("progress", style, STYLES)
         if style == "auto":
-            style = "live" if sys.stderr is not None and sys.stderr.isatty() else "lines"
+            # A plain terminal cannot go back to rewrite a line.
+            live = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+            style = "live" if live else "lines"
         self.style = style
         self._live: Any = None
         self._next_line = 0.0

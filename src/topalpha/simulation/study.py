@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topalpha.reservoirs import in_words
+from topalpha.validate import share
+
 
 @dataclass(frozen=True)
 class Count:
@@ -51,6 +54,10 @@ class Count:
     def to_dict(self) -> dict[str, Any]:
         """A dictionary for JSON."""
         return {"count": self.count, "rate": self.rate, "interval": list(self.interval)}
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.count:,} = {share(self.rate)} (95% interval {share(low)} to {share(high)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +133,39 @@ class Study:
         """Simple regret per run."""
         return self.supremum - self.means
 
+    def summary(self) -> tuple[tuple[str, str], ...]:
+        """The figures in words, as pairs of a name and a text; ``print(study)`` shows them.
+
+        Examples
+        --------
+        >>> from topalpha import design, simulate
+        >>> from topalpha.reservoirs import parse
+        >>> study = simulate(design("cc-lucb", 0.1, 0.2, 0.1), parse("beta(1,2)", at_most=0.95), runs=20, seed=0)
+        >>> dict(study.summary())["errors"]
+        '0 = 0% (95% interval 0% to 16.8%)'
+        """
+        pulls, cut = self.pulls, f", {self.unfinished:,} of them cut off" if self.unfinished else ""
+        spread = f"median {np.median(pulls):,.0f}, 90% of runs within {np.quantile(pulls, 0.9):,.0f}"
+        speed = f", {pulls.sum() / self.seconds:,.0f} pulls a second" if self.seconds > 0.0 else ""
+        return (
+            ("algorithm", f"{self.algorithm}, {self.arms:,} arms"),
+            ("rewards", self.family),
+            ("reservoir", in_words(self.reservoir)),
+            ("target", f"within {self.epsilon:g} of the top {share(self.alpha)}"),
+            ("errors allowed", f"at most {share(self.delta)}"),
+            ("runs", f"{self.runs:,}, seed {self.seed}{cut}"),
+            ("errors", str(self.errors)),
+            ("errors, alpha alone", str(self.errors_alpha)),
+            ("simple regret", f"{self.regrets.mean():.4g}{_give_or_take(self.regrets)}"),
+            ("pulls", f"{pulls.mean():,.0f}{_give_or_take(pulls)}; {spread}"),
+            ("speed", f"{self.seconds:.2f} s{speed}"),
+        )
+
+    def __str__(self) -> str:
+        rows = self.summary()
+        column = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:{column}}  {text}" for name, text in rows)
+
     def to_dict(self) -> dict[str, Any]:
         """A dictionary for JSON: figures, not single runs."""
         total = int(self.pulls.sum())
@@ -165,3 +205,8 @@ def standard_error(values: NDArray[Any]) -> float | None:
     if len(values) < 2:
         return None
     return float(np.std(values, ddof=1) / math.sqrt(len(values)))
+
+
+def _give_or_take(values: NDArray[Any]) -> str:
+    error = standard_error(values)
+    return "" if error is None else f" ± {error:,.2g}" if error < 10.0 else f" ± {error:,.0f}"

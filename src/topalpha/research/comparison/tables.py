@@ -89,6 +89,26 @@ def by_case(rows: Iterable[Row]) -> dict[ComparisonCase, list[Row]]:
     return {case: sorted(some, key=spent) for case, some in found.items()}
 
 
+def ranked(rows: Iterable[Row]) -> list[str]:
+    """The algorithms, the cheapest first: by the geometric mean of their pulls over the least of each case.
+
+    Cases that an algorithm has no number for do not count for it.
+
+    Examples
+    --------
+    >>> target = {"reservoir": "dirac(0.5)", "alpha": 0.1, "epsilon": 0.1, "delta": 0.1, "status": "measured"}
+    >>> ranked([{**target, "algorithm": name, "pulls": {"mean": mean}} for name, mean in (("a", 9.0), ("b", 5.0))])
+    ['b', 'a']
+    """
+    ratios: dict[str, list[float]] = {}
+    for some in by_case(rows).values():
+        for row in some:
+            found = ratios.setdefault(row["algorithm"], [])
+            if math.isfinite(spent(row)):
+                found.append(math.log(spent(row) / spent(some[0])))
+    return sorted(ratios, key=lambda name: math.fsum(ratios[name]) / len(ratios[name]) if ratios[name] else math.inf)
+
+
 def limits(case: ComparisonCase, family: str) -> list[tuple[str, float | None, str]]:
     """Lower bounds for a case: their names, their values, and the reasons if there is no value.
 
