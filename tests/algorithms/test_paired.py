@@ -89,7 +89,7 @@ def test_it_compiles_to_the_same_decisions():
     table, rng = noisy(4, 70, 9)
     algorithm, tape = made(4, 70), rng.permutation(70)
     search = run(algorithm, table, tape)
-    compiled = start(algorithm, Tapes(table[:, tape] > 0.5, np.zeros(4, dtype=np.int64)))
+    compiled = start(algorithm, Tapes(table[:, tape], np.zeros(4, dtype=np.int64)))
     compiled.add_arms(np.arange(4.0))
     own = streams(0)
     compiled.advance(own.rules, own.rewards)

@@ -30,6 +30,9 @@ SAME = [
 ]
 
 
+SCORE = "the score of 'short' on 'q1' must be 0, 1, true, false, pass or fail, or a number between 0 and 1, got "
+
+
 @pytest.mark.parametrize(("name", "text"), SAME)
 def test_every_form_gives_the_same_table(name, text, tmp_path):
     (tmp_path / name).write_text(text, encoding="utf-8", newline="")
@@ -65,8 +68,14 @@ def test_what_is_written_is_read_again(tmp_path_factory, candidates, examples, r
     [
         ("name,q1,q2\nshort,1\n", "row 2 of the scores must have 3 cells, got 2"),
         ("name,q1\nshort,1\nlong,1,1\n", "row 3 of the scores must have 2 cells, got 3"),
-        ("name,q1\nshort,\n", "the score of 'short' on 'q1' must be 0, 1, true, false, pass or fail, got ''"),
-        ("name,q1\nshort,0.5\n", "the score of 'short' on 'q1' must be 0, 1, true, false, pass or fail, got '0.5'"),
+        (
+            "name,q1\nshort,\n",
+            f"{SCORE}''",
+        ),
+        (
+            "name,q1\nshort,1.5\n",
+            f"{SCORE}'1.5'",
+        ),
         ("name,q1\nshort,nan\n", "the score of 'short' on 'q1' must be"),
         ("name,q1\nshort,1\nshort,0\n", "each candidate must be unique, got 'short'"),
         ("name,q1,q1\nshort,1,1\n", "each example must be unique, got 'q1'"),
@@ -104,7 +113,10 @@ def test_bad_csv_gets_one_sentence(text, words, tmp_path):
         ("[3]", "an evaluation must have the entries candidate, example, score, got 3"),
         ('[{"candidate": 1}]', "an evaluation must have the entries candidate, example, score, got"),
         ('{"short": 1}', "the scores of 'short' must be an object or a list, got 1"),
-        ('{"short": {"q1": null}}', "the score of 'short' on 'q1' must be 0, 1, true, false, pass or fail, got None"),
+        (
+            '{"short": {"q1": null}}',
+            f"{SCORE}None",
+        ),
         ('{"short": {"q1": 2}}', "got 2"),
         ('{"short": {"q1": NaN}}', "got nan"),
         ('{"short": [1, 0], "long": [1]}', "the score of 'long' on '2' must exist, got 'none'"),
@@ -127,9 +139,9 @@ def test_bad_arrays_get_one_sentence():
     says("examples must have unique names, got ['q']", ["a"], ["q", "q"], [[1, 0]])
     says("scores must have 2 rows of 1 entries, got (1, 2)", ["a", "b"], ["q"], [[1, 0]])
     says("scores must have 2 rows of 1 entries, got ragged rows", ["a", "b"], ["q"], [[1], [0, 1]])
-    says("scores must be 0 or 1, got [0.5]", ["a"], ["q"], [[0.5]])
-    says("scores must be 0 or 1, got [nan]", ["a"], ["q"], [[float("nan")]])
-    says("scores must be 0 or 1, got 'str", ["a"], ["q"], [["1"]])
+    says("scores must be 0 or 1, or lie between 0 and 1, got [1.5]", ["a"], ["q"], [[1.5]])
+    says("scores must be 0 or 1, or lie between 0 and 1, got [nan]", ["a"], ["q"], [[float("nan")]])
+    says("scores must be 0 or 1, or lie between 0 and 1, got 'str", ["a"], ["q"], [["1"]])
 
 
 def test_files_that_are_not_there_or_not_text(tmp_path):

@@ -17,6 +17,7 @@ from topalpha.cli.compare import compare
 from topalpha.cli.control import control
 from topalpha.cli.dashboard import dashboard
 from topalpha.cli.demo import demo
+from topalpha.cli.duel import duel
 from topalpha.cli.figure import figure
 from topalpha.cli.listing import listing
 from topalpha.cli.plan import plan
@@ -44,7 +45,7 @@ def main(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-main.add_section("Search", demo, plan, run, resume, scores)
+main.add_section("Search", demo, plan, run, resume, scores, duel)
 main.add_section("Look at a search", show, dashboard, figure, report)
 main.add_section("Control and check", control, verify, export)
 main.add_section("Study algorithms", listing, simulate, compare, table1, bounds, audit)

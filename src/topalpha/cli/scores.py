@@ -30,7 +30,15 @@ if TYPE_CHECKING:
 @section(
     "Target", click.option("--endless", is_flag=True, help="Draw candidates with replacement, as from an endless pool.")
 )
-@inputs.algorithm_option("cc-lucb", "cc-lucb or joint-lucb.", options=False)
+@inputs.algorithm_option(None, "cc-lucb or joint-lucb for orders of their own, paired for a shared one.", options=False)
+@section(
+    "Algorithm",
+    click.option(
+        "--order",
+        type=click.Choice(["shared", "own"]),
+        help="One order of the examples for all candidates, or one for each. Default: shared for up to 10 candidates.",
+    ),
+)
 @inputs.runs_option(1000)
 @inputs.seed_option("Runs")
 @inputs.workers_option
@@ -41,7 +49,8 @@ def scores(
     epsilon: float,
     delta: float,
     endless: bool,
-    algorithm: str,
+    algorithm: str | None,
+    order: str | None,
     runs: int,
     seed: int,
     workers: int | None,
@@ -49,9 +58,9 @@ def scores(
 ) -> int:
     """Replay a choice on recorded scores, and count its errors.
 
-    It is replayed once in full, then many times in random orders. FILE is a CSV or JSON table of pass and fail: a row
-    per candidate and a column per example, or a row per evaluation with the columns candidate, example and score. The
-    exit code is 1 if choices are wrong more often than delta allows.
+    It is replayed once in full, then many times in random orders. FILE is a CSV or JSON table of pass and fail, or of
+    scores between 0 and 1: a row per candidate and a column per example, or a row per evaluation with the columns
+    candidate, example and score. The exit code is 1 if choices are wrong more often than delta allows.
 
     Example: topalpha scores scores.csv --epsilon 0.05 --runs 1000
     """
@@ -61,7 +70,13 @@ def scores(
 
             table = ScoreTable.read(file)
             chosen = table.select(
-                alpha=alpha, epsilon=epsilon, delta=delta, endless=endless, algorithm=algorithm, seed=seed
+                alpha=alpha,
+                epsilon=epsilon,
+                delta=delta,
+                endless=endless,
+                order=order,
+                algorithm=algorithm,
+                seed=seed,
             )
             with progress(runs, "replays") as advance:
                 found = audit(
@@ -72,6 +87,7 @@ def scores(
                     runs=runs,
                     seed=seed,
                     endless=endless,
+                    order=order,
                     algorithm=algorithm,
                     workers=workers,
                     progress=advance,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -19,7 +19,7 @@ from topalpha.randomness import run_seed
 NORMAL_95, LOOK = 1.959963984540054, 10
 
 #: Takes outcomes (a row per candidate, examples in the order of evaluation); returns the chosen row and the cost.
-Rule = Callable[[NDArray[np.bool_], Generator], tuple[int, int]]
+Rule = Callable[[NDArray[Any], Generator], tuple[int, int]]
 
 
 def fixed(each: int) -> Rule:
@@ -31,13 +31,13 @@ def fixed(each: int) -> Rule:
     (1, 4)
     """
 
-    def rule(outcomes: NDArray[np.bool_], rng: Generator) -> tuple[int, int]:
+    def rule(outcomes: NDArray[Any], rng: Generator) -> tuple[int, int]:
         return _best(outcomes[:, :each].sum(axis=1), rng), each * len(outcomes)
 
     return rule
 
 
-def race(outcomes: NDArray[np.bool_], rng: Generator) -> tuple[int, int]:
+def race(outcomes: NDArray[Any], rng: Generator) -> tuple[int, int]:
     """Look every ten examples, and drop candidates that are significantly worse than the leader, until one is left.
 
     "Significantly" is by the ordinary 95% interval for a difference of two shares, as if there were only one look and
@@ -67,7 +67,7 @@ def race(outcomes: NDArray[np.bool_], rng: Generator) -> tuple[int, int]:
     return int(left[_best(passes, rng)]), cost
 
 
-def _best(passes: NDArray[np.int64], rng: Generator) -> int:
+def _best(passes: NDArray[Any], rng: Generator) -> int:
     return int(rng.choice(np.flatnonzero(passes == passes.max())))
 
 
@@ -95,7 +95,7 @@ class Thumb(NamedTuple):
     """
 
     rule: Rule
-    matrix: NDArray[np.bool_]
+    matrix: NDArray[Any]
     drawn: int
     seed: int
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,8 @@ Entry = tuple[str, str, Any]
 #: The columns of a file with a row per evaluation.
 LONG = ("candidate", "example", "score")
 
-_PASS, _FAIL = ("1", "true", "pass"), ("0", "false", "fail")
-_WORDS = "0, 1, true, false, pass or fail"
+_PASS, _FAIL = ("true", "pass"), ("false", "fail")
+_WORDS = "0, 1, true, false, pass or fail, or a number between 0 and 1"
 
 
 def read_entries(path: str | os.PathLike[str]) -> list[Entry]:
@@ -116,24 +118,25 @@ def _once(what: str, names: Iterable[str]) -> None:
         seen.add(name)
 
 
-def passed(entry: Entry) -> bool:
-    """Whether this evaluation passed; raise if the score says neither, or is empty.
+def score_of(entry: Entry) -> float:
+    """The score of this evaluation, 1 for a pass and 0 for a fail; raise if it is neither these nor a number between.
 
     Examples
     --------
-    >>> passed(("short", "q1", "True")), passed(("short", "q1", 0.0))
-    (True, False)
-    >>> passed(("short", "q1", ""))
+    >>> score_of(("short", "q1", "True")), score_of(("short", "q1", 0)), score_of(("short", "q1", " 0.25"))
+    (1.0, 0.0, 0.25)
+    >>> score_of(("short", "q1", ""))
     Traceback (most recent call last):
-    ValueError: the score of 'short' on 'q1' must be 0, 1, true, false, pass or fail, got ''
-    """
+    ValueError: the score of 'short' on 'q1' must be 0, 1, true, false, pass or fail, or a number between 0 and 1, got ''
+    """  # noqa: E501 - the message is one line
     candidate, example, score = entry
-    text = score.strip().lower() if isinstance(score, str) else score
-    if isinstance(text, str):
-        text = {"1.0": "1", "0.0": "0"}.get(text, text)
-        known, value = text in (*_PASS, *_FAIL), text in _PASS
-    else:
-        known = isinstance(text, int | float) and text in (0, 1)
-        value = known and bool(text)
-    require(known, f"the score of {candidate!r} on {example!r}", f"be {_WORDS}", score)
+    value = math.nan
+    if isinstance(score, str):
+        text = score.strip().lower()
+        value = 1.0 if text in _PASS else 0.0 if text in _FAIL else math.nan
+        with suppress(ValueError):
+            value = float(text)
+    elif isinstance(score, int | float):
+        value = float(score)
+    require(0.0 <= value <= 1.0, f"the score of {candidate!r} on {example!r}", f"be {_WORDS}", score)
     return value

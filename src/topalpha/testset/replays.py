@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from topalpha.algorithms import design, entry
 from topalpha.execution import Calls
-from topalpha.families import PassFail
+from topalpha.families import Graded, PassFail
 from topalpha.randomness import run_seed, streams
 from topalpha.rules.protocol import Algorithm
 from topalpha.simulation import RunOutcome, run_on_threads, start
@@ -37,7 +37,7 @@ class Tapes(NamedTuple):
     (1.0, 0.0)
     """
 
-    outcomes: NDArray[np.bool_]
+    outcomes: NDArray[Any]
     tried: NDArray[np.int64]
 
     def sample(self, mean: float, rng: Any) -> float:
@@ -45,7 +45,7 @@ class Tapes(NamedTuple):
         arm = int(mean)
         place = self.tried[arm]
         self.tried[arm] = place + 1
-        return 1.0 if self.outcomes[arm, place] else 0.0
+        return float(self.outcomes[arm, place])
 
 
 def replay_seed(seed: int, index: int) -> int:
@@ -78,7 +78,9 @@ class Replays(NamedTuple):
         """One choice: its cost, and the score of the chosen candidate."""
         from topalpha.engine import STOPPED
 
-        matrix = self.table.matrix
+        matrix = (
+            self.table.matrix if self.table.graded else self.table.matrix.view(np.uint8)
+        )  # numbers, for the compiler
         size, items = matrix.shape
         seed = replay_seed(self.seed, index)
 
@@ -136,7 +138,8 @@ def replays(
     pool = {} if endless else {"pool": size}
     name = chosen_algorithm(algorithm, chosen_order(order, pool.get("pool", 0), alpha=alpha, algorithm=algorithm))
     alpha = target_alpha(alpha, 0 if endless else size)
-    designed = design(name, alpha, epsilon, delta, PassFail(items), **pool, **(options or {}))
+    family = Graded(items) if table.graded else PassFail(items)
+    designed = design(name, alpha, epsilon, delta, family, **pool, **(options or {}))
     condition = f"be large enough for at most {MOST_CANDIDATES:,} candidates"
     require(designed.arms <= MOST_CANDIDATES, "alpha", condition, alpha)
     return Replays(table, designed, endless, seed_number("seed", seed))

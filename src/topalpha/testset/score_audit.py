@@ -170,6 +170,7 @@ def audit(
     runs: int = 1000,
     seed: int = 0,
     endless: bool = False,
+    order: str | None = None,
     algorithm: str | None = None,
     options: Mapping[str, Any] | None = None,
     workers: int | None = None,
@@ -181,7 +182,7 @@ def audit(
     ----------
     table
         Recorded scores of all candidates on all examples, so that the truth is known.
-    alpha, epsilon, delta, algorithm, options
+    alpha, epsilon, delta, order, algorithm, options
         As for :func:`topalpha.select`.
     runs, seed
         The number of replays, and their seed.
@@ -210,6 +211,7 @@ def audit(
         delta=delta,
         seed=seed,
         endless=endless,
+        order=order,
         algorithm=algorithm,
         options=options,
     )

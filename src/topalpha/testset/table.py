@@ -1,4 +1,4 @@
-"""A recorded score table: which candidate passes which example. Decisions can be replayed on it, and audited."""
+"""A recorded score table: every candidate on every example. Decisions can be replayed on it, and audited."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from topalpha.storage.outputs import draft_of
-from topalpha.testset.reading import Entry, passed, read_entries
+from topalpha.testset.dueling import Verdict, duel
+from topalpha.testset.reading import Entry, read_entries, score_of
 from topalpha.testset.selecting import select
 from topalpha.testset.selection import Selection
 from topalpha.theory.arm_counts import top_size
-from topalpha.validate import fraction, require
+from topalpha.validate import choice, fraction, require
 
 if TYPE_CHECKING:
     from topalpha.testset.score_audit import Audit
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """Scores of pass and fail: a row per candidate, a column per example.
+    """Scores of pass and fail, or between 0 and 1: a row per candidate, a column per example.
 
     Parameters
     ----------
     candidates, examples
         Their names, without repetition.
     scores
-        True or 1 where the candidate passes the example.
+        True or 1 where the candidate passes the example; or graded scores, all of them between 0 and 1.
 
     Examples
     --------
@@ -59,10 +60,12 @@ class ScoreTable:
         except ValueError:
             raise ValueError(f"scores must have {shape[0]} rows of {shape[1]} entries, got ragged rows") from None
         require(scores.shape == shape, "scores", f"have {shape[0]} rows of {shape[1]} entries", scores.shape)
-        require(scores.dtype.kind in "biuf", "scores", "be 0 or 1", scores.dtype.name)
-        wrong = scores[(scores != 0) & (scores != 1)]
-        require(wrong.size == 0, "scores", "be 0 or 1", wrong[:1].tolist())
-        object.__setattr__(self, "scores", scores.astype(np.bool_))
+        between = "be 0 or 1, or lie between 0 and 1"
+        require(scores.dtype.kind in "biuf", "scores", between, scores.dtype.name)
+        wrong = scores[~((scores >= 0) & (scores <= 1))]
+        require(wrong.size == 0, "scores", between, wrong[:1].tolist())
+        binary = bool(((scores == 0) | (scores == 1)).all())
+        object.__setattr__(self, "scores", scores.astype(np.bool_ if binary else np.float64))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> ScoreTable:
@@ -70,8 +73,8 @@ class ScoreTable:
 
         CSV: a header with the names of the examples after the first cell, and a row per candidate, the name first; or
         the columns candidate, example and score, and a row per evaluation. JSON: an object of objects or of lists, or a
-        list of objects with candidate, example and score. Entries are 0, 1, true, false, pass or fail; every candidate
-        must have been evaluated on every example.
+        list of objects with candidate, example and score. Entries are 0, 1, true, false, pass or fail, or numbers
+        between 0 and 1; every candidate must have been evaluated on every example.
 
         Examples
         --------
@@ -92,14 +95,14 @@ class ScoreTable:
         >>> ScoreTable.from_entries([("short", "q1", 1), ("long", "q1", "true")]).candidates
         ('short', 'long')
         """
-        rows: dict[str, dict[str, bool]] = {}
+        rows: dict[str, dict[str, float]] = {}
         examples: dict[str, None] = {}
         for entry in entries:
             candidate, example = entry[:2]
             require(bool(candidate and example), "candidates and examples", "have names", entry)
             row = rows.setdefault(candidate, {})
             require(example not in row, f"the score of {candidate!r} on {example!r}", "occur once", "two of them")
-            row[example] = passed(entry)
+            row[example] = score_of(entry)
             examples.setdefault(example)
         require(bool(rows), "scores", "not be empty", [])
         for candidate, row in rows.items():
@@ -114,17 +117,28 @@ class ScoreTable:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(["candidate", *self.examples])
             for name, row in zip(self.candidates, self.matrix, strict=True):
-                writer.writerow([name, *row.astype(int).tolist()])
+                writer.writerow([name, *(row if self.graded else row.astype(int)).tolist()])
 
     @property
-    def matrix(self) -> NDArray[np.bool_]:
-        """The scores as an array."""
-        return np.asarray(self.scores, dtype=np.bool_)
+    def matrix(self) -> NDArray[Any]:
+        """The scores as an array: of booleans, or of numbers if they are graded."""
+        return np.asarray(self.scores)
+
+    @property
+    def graded(self) -> bool:
+        """Whether some scores are neither 0 nor 1.
+
+        Examples
+        --------
+        >>> ScoreTable(["a"], ["q1", "q2"], [[1, 0]]).graded, ScoreTable(["a"], ["q1", "q2"], [[1, 0.5]]).graded
+        (False, True)
+        """
+        return self.matrix.dtype != np.bool_
 
     @cached_property
-    def passes(self) -> NDArray[np.int64]:
-        """How many examples each candidate passes."""
-        return np.asarray(self.matrix.sum(axis=1), dtype=np.int64)
+    def passes(self) -> NDArray[Any]:
+        """How many examples each candidate passes; of graded scores, their sums."""
+        return np.asarray(self.matrix.sum(axis=1))
 
     @property
     def means(self) -> NDArray[np.float64]:
@@ -145,10 +159,10 @@ class ScoreTable:
         """One of the candidates, all equally likely: an endless pool whose law is this table."""
         return self.candidates[int(rng.integers(len(self.candidates)))]
 
-    def evaluate(self, candidate: str, example: str) -> bool:
-        """Whether the candidate passes the example."""
+    def evaluate(self, candidate: str, example: str) -> float:
+        """The score of the candidate on the example; 1 for a pass."""
         rows, columns = self._places
-        return bool(self.matrix[rows[candidate], columns[example]])
+        return float(self.matrix[rows[candidate], columns[example]])
 
     @cached_property
     def _places(self) -> tuple[dict[str, int], dict[str, int]]:
@@ -173,8 +187,32 @@ class ScoreTable:
         True
         """
         candidates = self.draw if endless else self.candidates
-        usual = {"progress": "none", "about": "a pool whose law is this table" if endless else ""}
+        usual = self._usual | {"about": "a pool whose law is this table" if endless else ""}
         return select(candidates, self.examples, self.evaluate, **usual | settings)
+
+    @property
+    def _usual(self) -> dict[str, Any]:
+        return {"progress": "none", "family": "graded" if self.graded else "pass-fail"}
+
+    def duel(self, first: str, second: str, **settings: Any) -> Verdict:
+        """The verdict of :func:`topalpha.duel` about two candidates of this table.
+
+        Parameters
+        ----------
+        first, second
+            Their names.
+        **settings
+            Arguments of :func:`topalpha.duel`.
+
+        Examples
+        --------
+        >>> table = ScoreTable(["short", "long"], ["q1", "q2", "q3"], [[1, 0, 1], [1, 1, 1]])
+        >>> table.duel("short", "long", seed=0).verdict
+        'second'
+        """
+        for what, name in (("first", first), ("second", second)):
+            choice(what, name, self.candidates)
+        return duel(first, second, self.examples, self.evaluate, **self._usual | settings)
 
     def audit(self, **settings: Any) -> Audit:
         """The errors and costs of choices on this table, over many replays in random orders.
