@@ -257,7 +257,7 @@ def test_threads_and_budgets_pass_through():
     assert not found.stopped
     assert found.evaluations <= 60
     assert found.certificate.reason == "pulls"
-    assert found.statement.startswith("The search ended because the budget of pulls was spent.")
+    assert found.statement.endswith("The search ended because the budget of pulls was spent.")
 
 
 def test_failures_can_count_as_failed_examples():

@@ -164,7 +164,7 @@ class Task:
             return self.about
         if self.pool == 1:
             return "the list of 1 candidate"
-        return f"the list of {self.pool} candidates" if self.pool else "the law that candidates are drawn from"
+        return f"the list of {self.pool} candidates" if self.pool else "the pool"
 
     @property
     def proof(self) -> str:

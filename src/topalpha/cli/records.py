@@ -64,7 +64,7 @@ def show(file: str, name: str | None, arms: int, json_target: str | None) -> Non
         deliver({"searches": [_summary(one) for one in found]})
     if json_target != "-":
         for one in found:
-            _describe(one, arms if len(found) == 1 else 0)
+            _describe(file, one, arms if len(found) == 1 else 0)
 
 
 def _summary(one: Recording) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def _standing(one: Recording) -> dict[str, Any]:
     return {"selection": selection, "line": line, "unresolved": contested, "over": len(around.above)}
 
 
-def _describe(one: Recording, arms: int) -> None:
+def _describe(file: str, one: Recording, arms: int) -> None:
     from rich import box
     from rich.table import Table
 
@@ -106,9 +106,9 @@ def _describe(one: Recording, arms: int) -> None:
     now = _standing(one)
     if one.status == "running" and now["selection"]:
         several = len(now["selection"]) > 1
-        who = f"{'Arms' if several else 'Arm'} {', '.join(map(str, now['selection']))}"
+        who = " and ".join(_names(file, one, now["selection"]).values())
         contested = "" if progress.get("bounded") is False else f", contested by {now['unresolved']:,} others"
-        page.print(f"{who} {'lead' if several else 'leads'}{contested}.")
+        page.print(escape(f"{who} {'lead' if several else 'leads'}{contested}."))
     if one.certificate is not None:
         page.print(escape(str(one.certificate.get("statement"))))
     if not arms or not one.snapshot:
@@ -121,12 +121,24 @@ def _describe(one: Recording, arms: int) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("arm", "pulls", "mean", "lower", "upper", "in flight"):
         table.add_column(heading, justify="right")
+    table.add_column("candidate", overflow="fold")
+    known = _names(file, one, [row.arm for row in rows[:arms]])
     for row in rows[:arms]:
         mean = "" if row.mean is None else f"{row.mean:.4g}"
-        table.add_row(str(row.arm), f"{row.pulls:,}", mean, f"{row.lower:.4g}", f"{row.upper:.4g}", str(row.pending))
+        figures = (str(row.arm), f"{row.pulls:,}", mean, f"{row.lower:.4g}", f"{row.upper:.4g}", str(row.pending))
+        table.add_row(*figures, escape(known[row.arm]))
     page.print(table)
     page.print("Lower and upper are the bounds that the algorithm compares, each at its own confidence level.")
     page.print(_UNVERIFIED)
+
+
+def _names(file: str, one: Recording, arms: Sequence[int]) -> dict[int, str]:
+    """What these candidates are called, by arm; no pickle is loaded."""
+    from topalpha.storage import candidates
+    from topalpha.storage.candidate_names import titled_text
+
+    texts = candidates(file, one.name, arms)
+    return {arm: titled_text(texts.get(arm), arm) for arm in arms}
 
 
 def _count(progress: Mapping[str, Any], name: str) -> str:

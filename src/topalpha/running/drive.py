@@ -18,6 +18,7 @@ from topalpha.families.protocols import RewardModel
 from topalpha.families.units import reward_model
 from topalpha.session import LOGGER, PERIOD, Progress, Reporter, Session, Snapshots, likeness
 from topalpha.storage import CONTINUE, PAUSE, STOP, RecordLost, StorageError
+from topalpha.storage.candidate_names import titled
 from topalpha.storage.encoding import quotation, quoted
 from topalpha.validate import not_negative, require, whole
 
@@ -28,6 +29,9 @@ Draw = Callable[..., Any] | Sequence[Any]
 
 #: The reason to end when the file of the search was lost.
 VANISHED = "vanished"
+
+# The most characters of a candidate's name in a line of progress.
+_NAME = 30
 
 #: The share of time spent on finding claims, which may take long for many arms.
 PROVING = 0.1
@@ -146,13 +150,14 @@ class Watch:
         Whether no new pulls are to be started for now.
     """
 
-    def __init__(self, session: Session, running: Running, show: Callable[[Progress], None]) -> None:
+    def __init__(self, session: Session, running: Running, show: Callable[[Progress, str], None]) -> None:
         self.session = session
         self.running = running
         self.paused = False
         self._show = show
         self._next = time.monotonic() + PERIOD
         self._ending = False
+        self._named = -1, ""
         session.watched = True  # figures are shown here
         if session.snapshots is None:
             session.snapshots = Snapshots(session, session.record)
@@ -218,22 +223,28 @@ class Watch:
         """Take a snapshot and show the progress; if ``quick``, with the last proof."""
         progress = self.snapshots.progress(now, quick, self.paused)
         self.snapshots.write(progress)
-        self._show(progress)
+        self._show(progress, self._name(progress.leader))
         for callback in self.running.callbacks:
             callback(progress)
+
+    def _name(self, arm: int) -> str:
+        """A short name for the candidate, made once for each leader: its quotation may take a while."""
+        if self._named[0] != arm and arm < len(self.session.candidates):
+            self._named = arm, titled(quotation(self.session.candidates[arm]), arm, most=_NAME)
+        return self._named[1] if self._named[0] == arm else ""
 
 
 def finish(session: Session, calls: Calls, how: Running) -> Result:
     """Run the session to its end, in this thread; a signal ends it in order."""
     opened = nullcontext() if how.where is None else open_executor(how.where, how.workers)
     with held(not_negative("patience", how.patience)):
-        with Reporter(how.progress) as show, opened as executor, _accounted(session):
+        with Reporter(how.progress) as show, opened as executor, _accounted(session, calls):
             watch = _watch(session, how, show)
             with _pulse(session, executor):
                 terms = _terms(session, calls, how, watch)
                 reason = run(session, calls, executor=executor, notice=watch, **terms)
             watch.last()
-        return _told(session, _result(session, reason))
+        return _told(session, _result(session, calls, reason))
 
 
 async def afinish(session: Session, calls: Calls, how: Running) -> Result:
@@ -242,7 +253,7 @@ async def afinish(session: Session, calls: Calls, how: Running) -> Result:
         require(given is None, name, "be None for coroutines: see width", given)
     width = 1 if how.width is None else whole("width", how.width)
     with _heard(session, not_negative("patience", how.patience)) as heard:
-        with Reporter(how.progress) as show, _accounted(session):
+        with Reporter(how.progress) as show, _accounted(session, calls):
             watch = _watch(session, how, show)
             reason = await arun(
                 session,
@@ -252,7 +263,7 @@ async def afinish(session: Session, calls: Calls, how: Running) -> Result:
                 **(_terms(session, calls, how, watch) | {"width": width}),
             )
             watch.last()
-        return _told(session, _result(session, reason))
+        return _told(session, _result(session, calls, reason))
 
 
 def _watch(session: Session, how: Running, show: Callable[..., None]) -> Watch:
@@ -315,7 +326,7 @@ def _heard(session: Session, patience: float) -> Iterator[_Heard]:
 
 
 @contextmanager
-def _accounted(session: Session) -> Iterator[None]:
+def _accounted(session: Session, calls: Calls) -> Iterator[None]:
     """If the session ends early, store the proved result, and attach it to the error."""
     try:
         yield
@@ -327,7 +338,7 @@ def _accounted(session: Session) -> Iterator[None]:
         if session.history.t > 0 and not isinstance(error, GeneratorExit):
             cancelled = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
             with suppress(StorageError):
-                result = _result(session, "interrupted" if cancelled else "failed")
+                result = _result(session, calls, "interrupted" if cancelled else "failed")
                 error.add_note(f"Proved so far: {result.statement}")
                 if isinstance(error, PullFailed):
                     error.result = result
@@ -376,7 +387,7 @@ def _told(session: Session, result: Result) -> Result:
     return result
 
 
-def _result(session: Session, reason: str) -> Result:
+def _result(session: Session, calls: Calls, reason: str) -> Result:
     """The result with its certificate, which is stored."""
     if session.history.t == 0 and (loss := _loss(session)) is not None:
         raise loss
@@ -390,4 +401,5 @@ def _result(session: Session, reason: str) -> Result:
         candidate=session.candidates[certificate.arm],
         certificate=certificate,
         selected=tuple(session.candidates[arm] for arm in certificate.selection),
+        index=calls.place(certificate.arm) if calls.pool else None,
     )

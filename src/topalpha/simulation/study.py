@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topalpha.printing import Printed
+
 
 @dataclass(frozen=True)
 class Count:
@@ -54,7 +56,7 @@ class Count:
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class Study(Printed):
     """Many runs of one algorithm on one reservoir.
 
     Attributes
@@ -125,6 +127,22 @@ class Study:
     def regrets(self) -> NDArray[np.float64]:
         """Simple regret per run."""
         return self.supremum - self.means
+
+    def _facts(self) -> list[tuple[str, str]]:
+        low, high = self.errors.interval
+        rate = f"a rate of {self.errors.rate:.3g} (95% interval {low:.3g} to {high:.3g})"
+        spread = standard_error(self.pulls)
+        mean = f"{self.pulls.mean():,.0f}" + ("" if spread is None else f" ± {spread:,.0f}")
+        rest = f"median {np.median(self.pulls):,.0f}, nine in ten at most {np.quantile(self.pulls, 0.9):,.0f}"
+        cut_off = [("cut off", f"{self.unfinished:,} runs, which claim nothing")] if self.unfinished else []
+        return [
+            ("study", f"{self.runs:,} runs of {self.algorithm} on {self.reservoir}, {self.family} rewards"),
+            ("target", f"alpha {self.alpha:g}, epsilon {self.epsilon:g}, delta {self.delta:g}"),
+            ("errors", f"{self.errors.count:,}, {rate}"),
+            *cut_off,
+            ("pulls", f"{mean} on average, {rest}"),
+            ("arms", f"{self.arms:,} at most"),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary for JSON: figures, not single runs."""

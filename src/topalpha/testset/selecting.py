@@ -128,8 +128,8 @@ def select(
     >>> chosen.candidate, chosen.evaluations < chosen.full_evaluations
     (2, True)
     >>> print(chosen.statement)
-    The search ended because the stopping rule was met. With probability at least 0.95, the chosen candidate's score
-    on these 30 examples is within 0.1 of the best of the list of 4 candidates.
+    With probability at least 0.95, the score of candidate 2 (index 0) on these 30 examples is within 0.1 of
+    the best of the list of 4 candidates. The search ended because the stopping rule was met.
     """
     given = locals()  # every argument by its name: the list is written once
     how = Running.of(given.pop("running"))
