@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from topalpha.printing import Printed
-from topalpha.storage.candidate_names import called, titled
+from topalpha.display.candidate_names import called, titled
+from topalpha.display.printing import Printed
 from topalpha.storage.encoding import quotation
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from topalpha import __version__
 from topalpha.algorithms import entry
 from topalpha.ask_tell import Search, Standing, Task, score, several, spent, stand
 from topalpha.confidence import LOST, WORDS
+from topalpha.display.candidate_names import called
+from topalpha.display.printing import Printed
 from topalpha.families import describe
-from topalpha.printing import Printed
 from topalpha.rules.protocol import Algorithm, Certifier, Claim, Conditional
-from topalpha.storage.candidate_names import called
 from topalpha.storage.encoding import clip, quotation
 from topalpha.theory.arm_counts import top_size
 from topalpha.validate import choice, require

@@ -134,8 +134,8 @@ def _describe(file: str, one: Recording, arms: int) -> None:
 
 def _names(file: str, one: Recording, arms: Sequence[int]) -> dict[int, str]:
     """What these candidates are called, by arm; no pickle is loaded."""
+    from topalpha.display.candidate_names import titled_text
     from topalpha.storage import candidates
-    from topalpha.storage.candidate_names import titled_text
 
     texts = candidates(file, one.name, arms)
     return {arm: titled_text(texts.get(arm), arm) for arm in arms}

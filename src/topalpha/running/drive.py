@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topalpha.ask_tell import Result, Task
+from topalpha.display.candidate_names import titled
 from topalpha.execution import SIGNALS, Calls, PullFailed, arun, depart, exit_code, held, in_flight, open_executor, run
 from topalpha.families.protocols import RewardModel
 from topalpha.families.units import reward_model
 from topalpha.session import LOGGER, PERIOD, Progress, Reporter, Session, Snapshots, likeness
 from topalpha.storage import CONTINUE, PAUSE, STOP, RecordLost, StorageError
-from topalpha.storage.candidate_names import titled
 from topalpha.storage.encoding import quotation, quoted
 from topalpha.validate import not_negative, require, whole
 

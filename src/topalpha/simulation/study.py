@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topalpha.printing import Printed
+from topalpha.display.printing import Printed
 
 
 @dataclass(frozen=True)

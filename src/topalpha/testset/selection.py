@@ -9,13 +9,13 @@ from typing import Any
 from topalpha.ask_tell import Result
 from topalpha.certificate import Certificate, statement
 from topalpha.confidence import bounds_for
+from topalpha.display.candidate_names import called, short_name, titled
+from topalpha.display.printing import Printed, Table
 from topalpha.execution import Calls
 from topalpha.families import PassFail
-from topalpha.printing import Printed, Table
 from topalpha.rules.columns import UPPER
 from topalpha.rules.protocol import SUM, History
 from topalpha.session import Session
-from topalpha.storage.candidate_names import called, short_name, titled
 from topalpha.storage.encoding import quotation
 
 # How many scores are printed, and how many characters of a candidate.

@@ -50,7 +50,7 @@ def called(candidate: Any, arm: int) -> str:
     )
 
 
-def titled(candidate: Any, arm: int, index: int | None = None, most: int = 80) -> str:
+def titled(candidate: Any, arm: int, index: int | None = None, most: int = 60) -> str:
     """The name of a candidate that stands alone, by its quotation, with its position in a list.
 
     Examples
@@ -80,15 +80,15 @@ def _is_unknown(candidate: Any) -> bool:
     return candidate is None or candidate == PICKLED
 
 
-def short_name(candidate: Any, most: int = 80) -> str:
+def short_name(candidate: Any, most: int = 60) -> str:
     """The quotation of a candidate on one line of about this many characters; its numbers have four digits.
 
     Examples
     --------
     >>> short_name({f"weight{place}": place / 3 for place in range(99)})
-    '{weight0: 0, weight1: 0.3333, weight2: 0.6667, weight3: 1, weight4: 1.333, …}'
+    '{weight0: 0, weight1: 0.3333, weight2: 0.6667, weight3: 1, …}'
     >>> short_name("word " * 99)
-    '“word word word word word word word word word word word word word word word word…”'
+    '“word word word word word word word word word word word word…”'
     >>> short_name("array([0.63696169, 0.26978671])"), short_name("SVC(C=12.345678, kernel='linear')")
     ('[0.637, 0.2698]', "SVC(C=12.35, kernel='linear')")
     """
