@@ -214,7 +214,7 @@ def check_the_budget(search, X, y):
     assert f"{search.n_candidates_} settings have no finite bounds before five fits each, and with less than" in text
     assert f"with less than {5 * search.n_candidates_} fits the statement" in text
     short = search.set_params(max_fits=5 * search.n_candidates_ - 1).fit(X, y)
-    assert short.certificate_.statement.endswith("Nothing is proved.")
+    assert short.certificate_.statement.startswith("Nothing is proved.")
 
 
 @pytest.mark.parametrize("name", quick(DOCUMENTS, [name for name in DOCUMENTS if name not in LONG]))

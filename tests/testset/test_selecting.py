@@ -86,16 +86,16 @@ def test_what_is_said_about_a_list_and_about_a_law():
     candidates, examples, evaluate = table_of("1110", "1100", "0000")
     found = select(candidates, examples, evaluate, epsilon=0.1, **QUIET)
     assert found.certificate.alpha == pytest.approx(1 / 3)
-    assert found.statement.endswith(
-        "the chosen candidate's score on these 4 examples is within 0.1 of the best of the list of 3 candidates."
-    )
-    assert found.certificate.statement.endswith("is within 0.1 of the best of the list of 3 candidates.")
+    claim = "With probability at least 0.95, {} is within 0.1 of the best of the list of 3 candidates. The search"
+    scored = "the score of candidate 0 (index 0) on these 4 examples"
+    assert found.statement.startswith(claim.format(scored))
+    assert found.certificate.statement.startswith(claim.format("candidate 0"))
     two = select(candidates, examples, evaluate, alpha=0.5, epsilon=0.1, **QUIET)
-    assert two.statement.endswith("within 0.1 of the top 50% of the list of 3 candidates.")
+    assert "is within 0.1 of the top 50% of the list of 3 candidates. The search" in two.statement
     drawn = select(lambda rng: int(rng.integers(3)), examples, evaluate, epsilon=0.1, about="three", **QUIET)
     assert drawn.certificate.alpha == 0.05
     assert drawn.index is None
-    assert drawn.statement.endswith("within 0.1 of the top 5% of three.")
+    assert "is within 0.1 of the top 5% of three. The search" in drawn.statement
 
 
 def test_the_result_holds_every_candidate_with_its_score():
