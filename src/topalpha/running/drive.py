@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,10 +18,10 @@ from topalpha.display.candidate_names import titled
 from topalpha.execution import SIGNALS, Calls, PullFailed, arun, depart, exit_code, held, in_flight, open_executor, run
 from topalpha.families.protocols import RewardModel
 from topalpha.families.units import reward_model
-from topalpha.session import LOGGER, PERIOD, Progress, Reporter, Session, Snapshots, likeness
-from topalpha.storage import CONTINUE, PAUSE, STOP, RecordLost, StorageError
+from topalpha.session import LOGGER, PERIOD, Progress, Reporter, Session, Snapshots, likeness, recorded_task
+from topalpha.storage import CONTINUE, PAUSE, STOP, RecordLost, StorageError, holds, read
 from topalpha.storage.encoding import quotation, quoted
-from topalpha.validate import not_negative, require, whole
+from topalpha.validate import file_name, flag, not_negative, require, whole
 
 if TYPE_CHECKING:
     from topalpha.running.entry import Running
@@ -37,7 +38,7 @@ _NAME = 30
 PROVING = 0.1
 
 #: The arguments of a search that concern its file.
-KEPT = ("storage", "name", "pickle", "durable", "interval", "code")
+KEPT = ("storage", "name", "resume", "pickle", "durable", "interval", "code")
 
 
 def prepare(
@@ -84,10 +85,33 @@ def begin(draw: Draw, pull: Callable[..., Any], **asked: Any) -> tuple[Session, 
 
 
 def start(
-    task: Task, calls: Calls, storage: str | os.PathLike[str] | None = None, name: str = "search", **kept: Any
+    task: Task,
+    calls: Calls,
+    storage: str | os.PathLike[str] | None = None,
+    name: str = "search",
+    resume: bool = False,
+    **kept: Any,
 ) -> Session:
-    """A new session for a prepared task, in a file if there is one, with the digests of its lists."""
-    return Session.start(task, storage, name, given=None if storage is None else given_to(calls), **kept)
+    """A new session for a prepared task, in a file if there is one, with the digests of its lists.
+
+    With ``resume`` the session of this name goes on, if the file has it; its task and its lists must be the same.
+    """
+    resume = flag("resume", resume)
+    require(storage is not None or not resume, "storage", "name a file if resume is set", storage)
+    if storage is None or not (resume and holds(file_name("storage", storage), name)):
+        return Session.start(task, storage, name, given=None if storage is None else given_to(calls), **kept)
+    same_target(read(storage, name, log=False).config, task)
+    opened = {setting: kept[setting] for setting in ("durable", "interval") if setting in kept}
+    session = Session.resume(storage, name, allow_pickle=flag("pickle", kept.get("pickle", False)), **opened)
+    return _with_lists(session, calls)
+
+
+def same_target(config: Mapping[str, Any], task: Task) -> None:
+    """Raise unless the recorded search is for this task; its rules may be those of an earlier version."""
+    recorded, asked = asdict(recorded_task(config)), asdict(task)
+    other = {key: value for key, value in asked.items() if recorded[key] != value and key != "rules"}
+    was = ", ".join(f"{key}={recorded[key]!r}" for key in other)
+    require(not other, "the target", f"be the recorded one, with {was}", other)
 
 
 def given_to(calls: Calls) -> dict[str, str]:
@@ -96,6 +120,16 @@ def given_to(calls: Calls) -> dict[str, str]:
     # A lazy sequence, such as a grid of settings, may be far too long to iterate over.
     listed = isinstance(calls.draw, list | tuple | range | np.ndarray)
     return found | ({"draw": likeness(calls.draw)} if listed else {})
+
+
+def _with_lists(session: Session, calls: Calls) -> Session:
+    """The session, if candidates and items are the ones of its record; else it is closed."""
+    try:
+        _same_lists(session, calls)
+    except ValueError:
+        session.close()
+        raise
+    return session
 
 
 def _same_lists(session: Session, calls: Calls) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from topalpha import __version__
 from topalpha.ask_tell import Pull, Search, Standing, Task, fingerprint, replay
 from topalpha.certificate import Certificate, certify
+from topalpha.session.advice import advice
 from topalpha.session.agreement import Refuted, borne_out
 from topalpha.session.progress import Snapshots
 from topalpha.storage import StorageError
@@ -99,6 +100,7 @@ class Session(Search):
         ``given`` holds hashes of the lists it was begun with, for resuming; see ``topalpha.session.likeness``.
         """
         require(isinstance(task, Task), "task", "be a Task", task)
+        task.model.check_epsilon(task.epsilon)
         require(code is None or isinstance(code, Mapping), "code", "be a mapping of names to places", code)
         pickle = flag("pickle", pickle)
         if storage is None:
@@ -189,6 +191,13 @@ class Session(Search):
         if not self.stopped and pull in self.outstanding:
             self.failed(pull, reason, LOST)
         super().lose(pull)
+
+    def check(self, reward: float) -> None:
+        """Raise ``ValueError``, with advice, unless the reward is possible."""
+        try:
+            super().check(reward)
+        except ValueError as error:
+            raise ValueError(f"{error}{advice(self.task)}") from None
 
     def tell(self, pull: Pull, reward: float) -> None:  # noqa: D102 - as in Search
         super().tell(pull, reward)
