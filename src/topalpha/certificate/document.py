@@ -136,7 +136,7 @@ class Certificate(Printed):
             found.append(("candidate", clip(text, _LONGEST)))
         found += [("score", score(self.mean, self.at_worst, self.minimise)), ("spent", spent(self.pulls, self.arms))]
         assumed = zip(("assumed", *[""] * len(self.assumptions)), self.assumptions, strict=False)
-        return [*found, *assumed, ("by", f"{self.algorithm}, {self.proof}")]
+        return [*found, *assumed, ("proof", f"{self.algorithm}: {self.proof}")]
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary for JSON."""

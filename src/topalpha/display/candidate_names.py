@@ -130,7 +130,7 @@ def _text(text: str, most: int) -> str:
     line = plain(text[:_SEEN]) + "…" * (len(text) > _SEEN)
     if not any(re.match(begin, line) and text.endswith(end) for begin, end in _OBJECT.items()):
         return f"“{_clipped(line, most)}”"
-    line = _LONG_NUMBER.sub(lambda found: f"{float(found[0]):.4g}", line).replace(" ,", ",")
+    line = _LONG_NUMBER.sub(lambda found: f"{float(found[0]):.4g}", line).replace(" ,", ",").replace(" ]", "]")
     array = _ARRAY.match(line)
     return _clipped(array[1] if array else line, most)
 

@@ -140,7 +140,8 @@ class Progress:
         parts = [f"{self.pulls:,} pulls of {drawn} arms", f"leader {leader or f'arm {self.leader}'}: {self.mean:.4g}"]
         parts[-1] += f" in [{ends[0]}, {ends[1]}]"
         if self.gap is not None:
-            whose = "" if self.about in (None, self.leader) else f" of arm {self.about}"
+            other = " of another" if leader else f" of arm {self.about}"
+            whose = "" if self.about in (None, self.leader) else other
             parts.append(f"gap {max(self.gap, 0.0):.3g}{whose}")
         if self.bounded:
             parts.append(f"{self.unresolved:,} unresolved")

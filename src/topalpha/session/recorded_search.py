@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from topalpha import __version__
-from topalpha.ask_tell import Pull, Search, Standing, Task, fingerprint, replay
+from topalpha.ask_tell import Pull, Result, Search, Standing, Task, fingerprint, replay
 from topalpha.certificate import Certificate, certify
 from topalpha.session.advice import advice
 from topalpha.session.agreement import Refuted, borne_out
@@ -244,6 +244,10 @@ class Session(Search):
                 self.lose(pull)
             else:
                 self.failed(pull, "it never came back", AGAIN)
+
+    def returned(self, arm: int, selection: tuple[int, ...], **more: Any) -> Result:  # noqa: D102 - as in Search
+        known = {"candidate": self.candidates[arm]} if arm < len(self.candidates) else {}
+        return super().returned(arm, selection, **(known | more))
 
     def certificate(self, reason: str | None = None, now: Standing | None = None) -> Certificate:
         """The certificate now; ``reason`` says why the search ended, if it did not stop by itself.
