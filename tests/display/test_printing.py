@@ -98,6 +98,14 @@ def test_without_candidates_the_arm_is_named():
     assert str(told()).startswith("chosen  arm 2\nproved  With probability at least 0.8, arm 2 is within 0.3 of")
 
 
+def test_where_nothing_is_proved_no_bound_is_shown():
+    early = searched(pulls=2)
+    assert early.certificate.claims == ()
+    for one in (early, early.certificate):
+        assert "Nothing is proved. The search ended because the budget of pulls was spent." in str(one)
+        assert f"{early.mean:.4g} on average\n" in str(one)
+
+
 def test_costs_have_a_greatest_mean():
     result = searched(minimise=True)
     assert f"its true mean is at most {result.certificate.at_worst:.4g}" in str(result)

@@ -115,8 +115,7 @@ class Result(Printed):
             names = [titled(quotation(one), arm) for one, arm in zip(candidates, self.selection, strict=True)]
         else:
             names = [titled(quotation(self.candidate), self.arm, self.index)]
-            bound = () if proof is None else (proof.at_worst, proof.minimise)
-            figures.insert(0, ("score", score(self.mean, *bound)))
+            figures.insert(0, ("score", score(self.mean) if proof is None else proof.mean_in_words))
         chosen = zip(("chosen", *[""] * len(names)), names, strict=False)
         return [*chosen, ("proved", self.statement), *figures]
 

@@ -129,12 +129,17 @@ class Certificate(Printed):
         """Whether the target is proved."""
         return self.reason == "stopped" and bool(self.claims)
 
+    @property
+    def mean_in_words(self) -> str:
+        """The mean, and the bound on the true mean if anything is proved."""
+        return score(self.mean, self.at_worst if self.claims else None, self.minimise)
+
     def _facts(self) -> list[tuple[str, str]]:
         found = [("proved", self.statement)]
         if self.candidate is not None:
             text = json.dumps(self.candidate, ensure_ascii=False, default=str)
             found.append(("candidate", clip(text, _LONGEST)))
-        found += [("score", score(self.mean, self.at_worst, self.minimise)), ("spent", spent(self.pulls, self.arms))]
+        found += [("score", self.mean_in_words), ("spent", spent(self.pulls, self.arms))]
         assumed = zip(("assumed", *[""] * len(self.assumptions)), self.assumptions, strict=False)
         return [*found, *assumed, ("proof", f"{self.algorithm}: {self.proof}")]
 

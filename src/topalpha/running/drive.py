@@ -102,8 +102,8 @@ def start(
         return Session.start(task, storage, name, given=None if storage is None else given_to(calls), **kept)
     same_target(read(storage, name, log=False).config, task)
     opened = {setting: kept[setting] for setting in ("durable", "interval") if setting in kept}
-    session = Session.resume(storage, name, allow_pickle=flag("pickle", kept.get("pickle", False)), **opened)
-    return _with_lists(session, calls)
+    pickled = flag("pickle", kept.get("pickle", False))
+    return proceed(storage, calls.draw, calls.pull, calls.items, name, allow_pickle=pickled, **opened)[0]
 
 
 def same_target(config: Mapping[str, Any], task: Task) -> None:
@@ -120,16 +120,6 @@ def given_to(calls: Calls) -> dict[str, str]:
     # A lazy sequence, such as a grid of settings, may be far too long to iterate over.
     listed = isinstance(calls.draw, list | tuple | range | np.ndarray)
     return found | ({"draw": likeness(calls.draw)} if listed else {})
-
-
-def _with_lists(session: Session, calls: Calls) -> Session:
-    """The session, if candidates and items are the ones of its record; else it is closed."""
-    try:
-        _same_lists(session, calls)
-    except ValueError:
-        session.close()
-        raise
-    return session
 
 
 def _same_lists(session: Session, calls: Calls) -> None:
