@@ -66,7 +66,7 @@ def test_where_nothing_is_proved_no_claim_is_told_of(path):
     found = search(draw, reward, **EASY, storage=path, pulls=1)
     assert not found.certificate.claims
     page = self_contained(html(path))
-    assert "A claim would be about the law that candidates are drawn from" in page.text
+    assert "A claim would be about the pool," in page.text
     assert "It would say nothing about candidates that this law never gives" in page.text
     for words in ("The claim is about", "Without these, nothing is proved"):
         assert words not in page.text

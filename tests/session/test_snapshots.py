@@ -202,7 +202,7 @@ def test_whoever_watches_takes_the_snapshots(path, always):
     assert Session.start(TASK).snapshots is None
     with Session.start(TASK, path) as session:
         driven(session, most=5)
-        watch = Watch(session, Running(), lambda progress: None)
+        watch = Watch(session, Running(), lambda progress, leader: None)
         before = read(path).updated
         driven(session, most=10)
         assert read(path).updated == before

@@ -488,11 +488,23 @@ class Search:
             require(False, "pull", "have been asked for", pull)
         return self._reward_of[order]
 
+    def check(self, reward: float) -> None:
+        """Raise ``ValueError`` unless the reward is possible.
+
+        Examples
+        --------
+        >>> from topalpha import Search, design
+        >>> Search(design("cc-lucb", 0.3, 0.3, 0.2)).check(57.97)
+        Traceback (most recent call last):
+        ValueError: reward must lie in [0, 1], got 57.97
+        """
+        self.model.check(reward)
+
     def _checked(self, pull: Pull, reward: float, before: float) -> float:
         """The reward; raise if it is invalid or contradicts an earlier one."""
         reward = real("reward", reward) + 0.0  # SQLite keeps no -0.0
         if isnan(before):
-            self.model.check(reward)
+            self.check(reward)
         elif reward != before:
             which = f"reward of pull {pull.number} of arm {pull.arm}"
             require(False, which, f"be the one told before, {before!r}", reward)

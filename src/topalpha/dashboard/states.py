@@ -200,7 +200,7 @@ def _law(task: Mapping[str, Any]) -> str | None:
     if not task:
         return None
     pool = task.get("pool")
-    return f"the list of {pool} candidates" if pool else "the law that candidates are drawn from"
+    return f"the list of {pool} candidates" if pool else "the pool"
 
 
 def table(

@@ -183,6 +183,7 @@ def plan(
         epsilon = model.epsilon(changed["epsilon"])
         return design(chosen, changed["alpha"], epsilon, changed["delta"], model.family, **options)
 
+    model.check_epsilon(target["epsilon"])
     base = make(target)
     summary = None
     if isinstance(pilot, (str, PathLike)):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from topalpha import figures
+from topalpha.display.candidate_names import called
 from topalpha.report.contents import Contents
 from topalpha.standing import timeline
 
@@ -45,9 +46,8 @@ def pictures(contents: Contents) -> list[Picture]:
             "A rule that joins the evidence of many arms may stop before that."
         )
         if now.leader != certificate.arm:
-            caption += (
-                f" The leader looks best; most is proved about arm {certificate.arm}, which the certificate names."
-            )
+            named = called(certificate.candidate, certificate.arm)
+            caption += f" The leader looks best; most is proved about {named}, which the certificate names."
         wanted.append(("Where the arms stand", caption, figures.intervals, now))
     if certificate.claims:
         whom = "each of the chosen arms" if len(certificate.selection) > 1 else "the arm"

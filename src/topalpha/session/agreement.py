@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from topalpha.ask_tell import Search, Task, figures_of, fingerprint, steps
-from topalpha.certificate import REASONS, Certificate, bounds, certify, part_of
+from topalpha.certificate import REASONS, Certificate, bounds, certify, former, part_of
 from topalpha.rules.protocol import Certifier
 from topalpha.session.progress import survey
 from topalpha.storage import Recording, Row
@@ -67,7 +67,11 @@ def borne_out(
         raise Refuted(f"status must be the certificate's reason, {reason!r}, got {recording.status!r}")
     digest = fingerprint(recording)
     quote = quoted if candidate else lambda raw: claimed.get("candidate")
-    true = certify(search, task, reason, recording.arms, actions, digest, version, quote=quote).to_dict()
+    certificate = certify(search, task, reason, recording.arms, actions, digest, version, quote=quote)
+    true = certificate.to_dict()
+    before = former(certificate, task, search.refutation)
+    if (claimed.get("law"), claimed.get("statement")) == (before.law, before.statement):
+        true |= {"law": before.law, "statement": before.statement}
     if claimed.get("bounds") in former_bounds(search.algorithm):
         true["bounds"] = claimed["bounds"]  # former wording of the same bounds
     if len(true["selection"]) > 1 and claimed.get("others_at_best") == _former_others(search):

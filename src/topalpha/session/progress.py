@@ -132,12 +132,17 @@ class Progress:
     @property
     def text(self) -> str:
         """The progress in one line."""
+        return self.told()
+
+    def told(self, leader: str = "") -> str:
+        """The same with a name for the leader; "arm 14" without."""
         ends = ("-inf" if self.low is None else f"{self.low:.4g}", "inf" if self.high is None else f"{self.high:.4g}")
         drawn = f"{self.arms:,} of {self.wanted:,}" if self.arms < self.wanted else f"{self.arms:,}"
-        parts = [f"{self.pulls:,} pulls of {drawn} arms", f"leader {self.leader}: {self.mean:.4g}"]
+        parts = [f"{self.pulls:,} pulls of {drawn} arms", f"leader {leader or f'arm {self.leader}'}: {self.mean:.4g}"]
         parts[-1] += f" in [{ends[0]}, {ends[1]}]"
         if self.gap is not None:
-            whose = "" if self.about in (None, self.leader) else f" of arm {self.about}"
+            other = " of another" if leader else f" of arm {self.about}"
+            whose = "" if self.about in (None, self.leader) else other
             parts.append(f"gap {max(self.gap, 0.0):.3g}{whose}")
         if self.bounded:
             parts.append(f"{self.unresolved:,} unresolved")
@@ -277,7 +282,7 @@ class Reporter:
         self._next_line = 0.0
         self._line = ""
 
-    def __enter__(self) -> Callable[[Progress], None]:
+    def __enter__(self) -> Callable[[Progress, str], None]:
         if self.style == "live":
             from rich.console import Console
             from rich.live import Live
@@ -292,14 +297,14 @@ class Reporter:
         if self._live is not None:
             self._live.stop()
 
-    def show(self, progress: Progress) -> None:
-        """Show the progress."""
+    def show(self, progress: Progress, leader: str = "") -> None:
+        """Show the progress, with a name for the leader."""
         if self._live is not None:
             from rich.text import Text
 
-            self._live.update(Text(progress.text), refresh=True)
+            self._live.update(Text(progress.told(leader)), refresh=True)
         elif self.style == "lines" and (now := time.monotonic()) >= self._next_line:
-            before, self._line = self._line, progress.text
+            before, self._line = self._line, progress.told(leader)
             if self._line != before:
                 self._next_line = now + LINE_PERIOD
                 LOGGER.info("%s", self._line)

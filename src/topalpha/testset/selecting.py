@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from topalpha.ask_tell import Task
 from topalpha.execution import Calls
-from topalpha.running import Draw, Running, afinish, finish, prepare
-from topalpha.session import Session, digest, recorded_task
+from topalpha.running import Draw, Running, afinish, finish, prepare, same_target
+from topalpha.session import Session, digest
 from topalpha.storage import holds, read
 from topalpha.testset.selection import Selection, selection_of
 from topalpha.validate import choice, file_name, flag, has_length, require
@@ -25,6 +25,8 @@ ALPHA = 0.05
 WIDTH = 8
 
 _WORDS = ("candidates", "evaluate", "examples")
+# Passes are counted, and more of them are better.
+_HINTS = dict.fromkeys(("minimise", "minimize"), "evaluate says what passes, and can say the opposite: return not ...")
 # Which arguments are about the file.
 _KEPT = ("storage", "name", "resume", "pickle", "durable", "interval")
 
@@ -128,11 +130,11 @@ def select(
     >>> chosen.candidate, chosen.evaluations < chosen.full_evaluations
     (2, True)
     >>> print(chosen.statement)
-    The search ended because the stopping rule was met. With probability at least 0.95, the chosen candidate's score
-    on these 30 examples is within 0.1 of the best of the list of 4 candidates.
+    With probability at least 0.95, the score of candidate 2 (index 0) on these 30 examples is within 0.1 of
+    the best of the list of 4 candidates. The search ended because the stopping rule was met.
     """
     given = locals()  # every argument by its name: the list is written once
-    how = Running.of(given.pop("running"))
+    how = Running.of(given.pop("running"), given, **_HINTS)
     kept = {name: given.pop(name) for name in _KEPT}
     task, calls = _asked(**given)
     if calls.asynchronous:
@@ -172,7 +174,7 @@ async def aselect(
     >>> asyncio.run(aselect(["a", "b", "ab"], list("abbabab"), passes, epsilon=0.2)).candidate
     'ab'
     """
-    how, asked = Running.parted(settings)
+    how, asked = Running.parted(settings, select, **_HINTS)
     kept = {name: asked.pop(name) for name in _KEPT if name in asked}
     task, calls = _asked(candidates, examples, evaluate, **asked)
     with _session(task, calls, **kept) as session:
@@ -224,10 +226,7 @@ def _session(
     config = read(storage, name, log=False).config
     kept: Mapping[str, str] = (config.get("code") or {}).get("select", {})
     require(bool(kept), "name", "be a choice that select began", name)
-    recorded, asked = asdict(recorded_task(config)), asdict(task)
-    other = {key: value for key, value in asked.items() if recorded[key] != value and key != "rules"}
-    was = ", ".join(f"{key}={recorded[key]!r}" for key in other)
-    require(not other, "the target", f"be the recorded one, with {was}", other)
+    same_target(config, task)
     for part, value in own.items():
         require(kept[part] == value, part, "be the same as in the record", "different ones")
     return Session.resume(storage, name, allow_pickle=pickle, **opened)
