@@ -89,8 +89,10 @@ def figures_borne_out(recording: Recording, search: Search, fresh: Search) -> No
     new rewards. ``fresh`` is the same search at its beginning, which is run again to look for such a moment.
     """
     said = {} if recording.progress is None else dict(recording.progress)
+    history = said.pop("history", [])
     before: list[Row] = []
     last = said.get("pulls") == search.history.t
+    _history_borne_out(history, said, search.history.t)
     if said and not last and recording.status not in _WITHOUT_LAST_FIGURES:
         raise Refuted(f"progress must be that of {search.history.t} pulls, the last, got {said.get('pulls')!r}")
     if said and last:
@@ -116,6 +118,19 @@ def _progress_borne_out(said: Mapping[str, Any], search: Search, ended: bool) ->
         if entry not in true or _text(value) != _text(true[entry]):
             shown = f"{value!r} where the record gives {true.get(entry)!r}"
             raise Refuted(f"{entry} of the progress must be what the record bears out, got {shown}")
+
+
+def _history_borne_out(history: Any, said: Mapping[str, Any], told: int) -> None:
+    """Check the order of the moments, and the gap of the last against the progress; proofs of all would take long."""
+    try:
+        pulls = [0, *(moment for moment, gap in history if gap >= 0.0)]
+        sound = len(pulls) == len(history) + 1 and pulls == sorted(set(pulls)) and pulls[-1] <= told
+    except (TypeError, ValueError):
+        sound = False
+    if sound and history and said.get("gap") is not None and pulls[-1] == said.get("pulls"):
+        sound = history[-1][1] == max(said["gap"], 0.0)
+    if not sound:
+        raise Refuted(f"history of the progress must be what the record bears out, got {history!r}")
 
 
 def _former_unresolved(search: Search) -> int:

@@ -140,7 +140,7 @@ class Session(Search):
             recording = record.recording()
             session = cls.replayed(recording, allow_pickle)
             session._check(recording)
-            session._write_to(record)
+            session._write_to(record, recording.progress)
             if recording.status not in ("stopped", RUNNING):
                 record.finish(RUNNING, None)
             session._stack = stack.pop_all()
@@ -304,10 +304,10 @@ class Session(Search):
             self._said = loss
             raise loss
 
-    def _write_to(self, record: Record) -> None:
-        """Record everything from now on."""
+    def _write_to(self, record: Record, progress: Mapping[str, Any] | None = None) -> None:
+        """Record everything from now on; ``progress`` is the latest of a search that is resumed."""
         self.record = self.journal = record
-        self.snapshots = Snapshots(self, record)
+        self.snapshots = Snapshots(self, record, history=(progress or {}).get("history", ()))
 
 
 def recorded_task(config: Mapping[str, Any]) -> Task:
