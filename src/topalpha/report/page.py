@@ -11,6 +11,7 @@ from topalpha import __version__
 from topalpha.report import sentences
 from topalpha.report.contents import as_text, clipped, gather
 from topalpha.storage.outputs import draft_of
+from topalpha.storage.parameters import readable
 from topalpha.storage.plain_text import plain
 from topalpha.validate import whole
 
@@ -83,7 +84,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        number=number, count=count, text=as_text, share=sentences.share, clipped=clipped, plain=plain
+        number=number,
+        count=count,
+        text=as_text,
+        share=sentences.share,
+        clipped=clipped,
+        plain=plain,
+        readable=readable,
     )
     return environment
 
