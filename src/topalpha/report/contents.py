@@ -107,7 +107,7 @@ def gather(path: str | os.PathLike[str], name: str | None = None, arms: int = 20
     recording = read(path, name)
     certificate, session = _replayed(recording)
     now = None if certificate is None else _standing(recording, session, certificate)
-    known = Candidates(map(_stored, recording.arms), longest=LONGEST + 1)
+    known = Candidates(map(shown, recording.arms), longest=LONGEST + 1)
     rows = [] if now is None or certificate is None else _table(known, now, certificate)
     parameters = [(name, known.is_number(name)) for name in known.names]
     chosen = [row for row in rows if row.chosen]
@@ -150,10 +150,6 @@ def _table(known: Candidates, now: Standing, certificate: Certificate) -> list[A
         return Arm(row, few, exact, row.arm in chosen, list(map(clipped, known.cells(row.arm))))
 
     return [arm(row) for row in sorted(now.rows, key=place)]
-
-
-def _stored(raw: str | bytes) -> str:
-    return shown(raw if isinstance(raw, str) else None)
 
 
 def clipped(text: str) -> str:
