@@ -60,7 +60,7 @@ def test_parameters_are_columns_with_few_digits(opened, page):
     assert shown.locator(".arms thead th").all_inner_texts()[5:] == list(CANDIDATES[0])
     assert shown.locator("code.candidate").all_inner_texts() == [
         "learning_rate=0.001, max_depth=2, subsample=1, booster=dart",
-        '{"learning_rate": 0.001, "max_depth": 2, "subsample": 1.0, "booster": "dart"}',
+        '{"learning_rate":0.001,"max_depth":2,"subsample":1.0,"booster":"dart"}',
     ]
     first = shown.locator(".arms tbody tr.chosen")
     assert first.locator("td").all_inner_texts()[4:] == ["0.001", "2", "1", "dart"]

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 from topalpha.storage.tables import LONGEST_PICKLE
 
 #: Instructions that hold a value.
-_VALUES = frozenset(
-    ["BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8", "BINFLOAT", "BININT", "BININT1", "BININT2", "LONG1", "LONG4"]
-)
+_VALUES = frozenset({"BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8", "BINFLOAT"})
+_VALUES |= {"BININT", "BININT1", "BININT2", "LONG1", "LONG4"}
 _BYTES = frozenset({"BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"})
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _EMPTY = {"EMPTY_DICT": dict, "EMPTY_LIST": list, "EMPTY_TUPLE": tuple, "EMPTY_SET": list}
