@@ -15,7 +15,7 @@ from topalpha.certificate import proved_claims
 from topalpha.cli import main
 from topalpha.running import Running, Watch
 from topalpha.session.progress import MOMENTS
-from topalpha.storage import post, read
+from topalpha.storage import StorageError, post, read
 
 LOG = ("config", "arms", "asks", "waits", "tells", "failures", "status", "certificate")
 TASK = Task(0.3, 0.3, 0.2, algorithm="cc-lucb")
@@ -285,3 +285,8 @@ def test_a_resumed_search_goes_on_with_the_history(path, always):
         session.snapshots.take()
     assert history(path)[: len(before)] == before
     assert history(path)[-1][0] == 45
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE progress SET data = json_set(data, '$.history', json('[7]'))")
+    connection.close()
+    with pytest.raises(StorageError, match="history of the progress must be"):
+        Session.resume(path)

@@ -100,9 +100,7 @@ def state(recording: Recording) -> tuple[dict[str, Any], frozenset[int]]:
         "over": len(around.above),
         "unresolved": len(contesting),
         "certificate": recording.certificate,
-        "candidate": None
-        if recording.certificate is None
-        else readable(_mapping(recording.certificate).get("candidate")),
+        "candidate": readable(recording.certificate.get("candidate")) if recording.certificate else None,
         "history": _history(progress.get("history")),
     }
     return said, contesting
@@ -244,15 +242,17 @@ def table(
     ([['rate', True]], [['0.25'], ['0.5432']])
     """
     column = _column(sort)
+    parameter = column.removeprefix(PARAMETER) if column not in COLUMNS else None
+    place = COLUMNS.index(column if parameter is None else "candidate")
     backwards = choice("order", order, ORDERS) == "descending"
     wanted = query.strip().casefold()
     found = [row for row in rows if not wanted or _matches(row, candidates, wanted)]
 
     def key(row: Row) -> Any:
         # An infinite bound is the smallest or the largest value; an infinite mean counts as none.
-        if column.startswith(PARAMETER):
-            return candidates.place(row.arm, column.removeprefix(PARAMETER))
-        value = _text(candidates.texts, row.arm) if column == "candidate" else row[COLUMNS.index(column)]
+        if parameter is not None:
+            return candidates.place(row.arm, parameter)
+        value = _text(candidates.texts, row.arm) if column == "candidate" else row[place]
         return finite(value) if column == "mean" or value != value else value
 
     valued = sorted((row for row in found if key(row) is not None), key=key, reverse=backwards)

@@ -64,7 +64,7 @@ class Progress:
     bounded
         Whether the algorithm has bounds at any time; otherwise ``low`` and ``high`` are the range of all means.
     history
-        The number of rewards and the gap at some moments so far, in order: at most :data:`MOMENTS` of them.
+        The number of rewards and the gap at some moments so far, in order: at most 60 of them.
     wanted, selection, line, over
         As in :class:`topalpha.standing.Standing`: the number of arms to draw, all leaders, the level that the bounds of
         the others must cross, and the number of others that have not.
@@ -160,6 +160,21 @@ def survey(search: Search, *, proved: bool = True, curve: bool = True, ended: bo
     """
     found = Progress.of(stand(search, proved=proved, ended=ended))
     return found if curve else replace(found, claims=None)
+
+
+def is_history(found: Any) -> bool:
+    """Whether this, from a file, is a list of numbers of rewards, in order, and gaps.
+
+    Examples
+    --------
+    >>> is_history([[10, 0.5], [20, 0.25]]), is_history([[20, 0.5], [10, 0.25]]), is_history("none")
+    (True, False, False)
+    """
+    try:
+        pulls = [pulls for pulls, gap in found if pulls > 0 and gap >= 0.0]
+        return isinstance(found, list) and len(pulls) == len(found) and pulls == sorted(set(pulls))
+    except (TypeError, ValueError):
+        return False
 
 
 def _finite(value: float | None) -> float | None:

@@ -12,7 +12,7 @@ from topalpha import __version__
 from topalpha.ask_tell import Pull, Search, Standing, Task, fingerprint, replay
 from topalpha.certificate import Certificate, certify
 from topalpha.session.agreement import Refuted, borne_out
-from topalpha.session.progress import Snapshots
+from topalpha.session.progress import Snapshots, is_history
 from topalpha.storage import StorageError
 from topalpha.storage.encoding import quoted
 from topalpha.validate import file_name, flag, require
@@ -140,7 +140,7 @@ class Session(Search):
             recording = record.recording()
             session = cls.replayed(recording, allow_pickle)
             session._check(recording)
-            session._write_to(record, recording.progress)
+            session._write_to(record, _history(recording))
             if recording.status not in ("stopped", RUNNING):
                 record.finish(RUNNING, None)
             session._stack = stack.pop_all()
@@ -304,10 +304,18 @@ class Session(Search):
             self._said = loss
             raise loss
 
-    def _write_to(self, record: Record, progress: Mapping[str, Any] | None = None) -> None:
-        """Record everything from now on; ``progress`` is the latest of a search that is resumed."""
+    def _write_to(self, record: Record, history: Iterable[tuple[int, float]] = ()) -> None:
+        """Record everything from now on; ``history`` is that of a search that is resumed."""
         self.record = self.journal = record
-        self.snapshots = Snapshots(self, record, history=(progress or {}).get("history", ()))
+        self.snapshots = Snapshots(self, record, history=history)
+
+
+def _history(recording: Recording) -> list[tuple[int, float]]:
+    """The gap at moments so far; earlier versions did not keep it."""
+    found = (recording.progress or {}).get("history", [])
+    if not is_history(found):
+        raise StorageError(f"history of the progress must be numbers of rewards, in order, and gaps, got {found!r}")
+    return [(pulls, gap) for pulls, gap in found]
 
 
 def recorded_task(config: Mapping[str, Any]) -> Task:

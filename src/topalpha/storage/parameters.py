@@ -80,7 +80,7 @@ class Candidates:
         keys = tuple(value) if isinstance(value, dict) and len(value) <= MOST else ()
         if not self.texts:
             self.names, self._numbers = keys, set(keys)
-        elif set(keys) != set(self.names):
+        elif keys != self.names and set(keys) != set(self.names):
             self.names, self._values = (), []
         if self.names:
             self._values.append({name: self._kept(value[name]) for name in self.names})
