@@ -182,6 +182,14 @@ def test_links_are_rewritten_where_the_site_has_another_place_for_a_file(extensi
         assert rewritten(kept, "choosing") == kept
 
 
+def test_what_was_printed_in_columns_is_known(extensions):
+    in_columns = extensions("blocks").in_columns
+    assert in_columns("rule     wrong\nmean   5%\nmedian   7%\n")
+    assert in_columns("┌──┐\n└──┘")
+    assert not in_columns("A sentence.  Another one.\nAnd a third one, in a line of its own.")
+    assert not in_columns("def f(x):\n    return x\n")
+
+
 def test_formulas_are_written_as_mathml_and_wrong_ones_are_refused(extensions):
     with contextlib.closing(extensions("formulas").Typesetter()) as typesetter:
         assert "<mi>𝒰</mi>" in typesetter.mathml(r"\mathcal U", False)
