@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from topalpha import __version__
 from topalpha.report import sentences
-from topalpha.report.contents import as_text, clipped, gather
+from topalpha.report.contents import as_text, gather
 from topalpha.storage.outputs import draft_of
 from topalpha.storage.plain_text import plain
 from topalpha.validate import whole
@@ -82,9 +82,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
-        number=number, count=count, text=as_text, share=sentences.share, clipped=clipped, plain=plain
-    )
+    environment.filters.update(number=number, count=count, text=as_text, share=sentences.share, plain=plain)
     return environment
 
 

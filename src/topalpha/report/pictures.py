@@ -13,7 +13,7 @@ from topalpha.report.contents import Contents
 from topalpha.standing import timeline
 
 #: Inches.
-SIZE = (7.2, 4.2)
+SIZE = (5.4, 3.3)
 #: How many arms beside the leader the race follows.
 FOLLOWED = 8
 
@@ -63,9 +63,17 @@ def pictures(contents: Contents) -> list[Picture]:
     caption = "The number of pulls of each arm: most pulls go to the arms that are hard to tell apart."
     wanted.append(("Where the pulls went", caption, figures.pulls, now))
     return [
-        Picture(title, caption, embedded(drawing(source, axes=figures.new_axes(*SIZE)), title, f"f{number}-"))
+        Picture(
+            title, caption, embedded(_untitled(drawing(source, axes=figures.new_axes(*SIZE))), title, f"f{number}-")
+        )
         for number, (title, caption, drawing, source) in enumerate(wanted)
     ]
+
+
+def _untitled(axes: Any) -> Any:
+    """The caption says what the figure shows."""
+    axes.set_title("", loc="left")
+    return axes
 
 
 def embedded(axes: Any, title: str, prefix: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from topalpha.ask_tell import Search, Task, figures_of, fingerprint, steps
 from topalpha.certificate import REASONS, Certificate, bounds, certify, former, part_of
 from topalpha.rules.protocol import Certifier
-from topalpha.session.progress import survey
+from topalpha.session.progress import is_history, survey
 from topalpha.storage import Recording, Row
 from topalpha.storage.encoding import quoted
 
@@ -93,8 +93,10 @@ def figures_borne_out(recording: Recording, search: Search, fresh: Search) -> No
     new rewards. ``fresh`` is the same search at its beginning, which is run again to look for such a moment.
     """
     said = {} if recording.progress is None else dict(recording.progress)
+    history = said.pop("history", [])
     before: list[Row] = []
     last = said.get("pulls") == search.history.t
+    _history_borne_out(history, said, search.history.t)
     if said and not last and recording.status not in _WITHOUT_LAST_FIGURES:
         raise Refuted(f"progress must be that of {search.history.t} pulls, the last, got {said.get('pulls')!r}")
     if said and last:
@@ -120,6 +122,17 @@ def _progress_borne_out(said: Mapping[str, Any], search: Search, ended: bool) ->
         if entry not in true or _text(value) != _text(true[entry]):
             shown = f"{value!r} where the record gives {true.get(entry)!r}"
             raise Refuted(f"{entry} of the progress must be what the record bears out, got {shown}")
+
+
+def _history_borne_out(history: Any, said: Mapping[str, Any], told: int) -> None:
+    """Check the order of the moments, and the gap of the last against the progress; proofs of all would take long."""
+    sound = is_history(history)
+    if sound and history:
+        pulls, gap = history[-1]
+        known = pulls == said.get("pulls") and said.get("gap") is not None
+        sound = pulls <= told and (not known or gap == max(said["gap"], 0.0))
+    if not sound:
+        raise Refuted(f"history of the progress must be what the record bears out, got {history!r}")
 
 
 def _former_unresolved(search: Search) -> int:

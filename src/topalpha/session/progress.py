@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import zip_longest
 from types import TracebackType
@@ -31,6 +31,9 @@ PERIOD = 0.4
 LITTLE = 0.01
 #: Seconds before the first proof: it loads modules, which takes a while.
 SETTLED = 10.0
+
+#: The most moments of a search whose gap is kept: of more, every second one of the older half is dropped.
+MOMENTS = 60
 
 #: Ways to show progress; ``auto`` is a live line on a terminal, else log lines.
 STYLES = ("auto", "live", "lines", "none")
@@ -61,6 +64,8 @@ class Progress:
         with the largest lower bound. Another may lead by now. None before the first computation.
     bounded
         Whether the algorithm has bounds at any time; otherwise ``low`` and ``high`` are the range of all means.
+    history
+        The number of rewards and the gap at some moments so far, in order: at most 60 of them.
     wanted, selection, line, over
         As in :class:`topalpha.standing.Standing`: the number of arms to draw, all leaders, the level that the bounds of
         the others must cross, and the number of others that have not.
@@ -93,9 +98,10 @@ class Progress:
     selection: tuple[int, ...] = ()
     line: float | None = None
     over: int = 0
+    history: tuple[tuple[int, float], ...] = ()
 
     @classmethod
-    def of(cls, now: Standing, paused: bool = False) -> Progress:
+    def of(cls, now: Standing, paused: bool = False, history: Sequence[tuple[int, float]] = ()) -> Progress:
         """The figures of a standing that has a leader."""
         require(now.leader is not None, "standing", "be that of a search with a reward", now)
         assert now.leader is not None
@@ -120,6 +126,7 @@ class Progress:
             selection=now.selection,
             line=_finite(now.line),
             over=len(now.above),
+            history=tuple(history),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -127,6 +134,7 @@ class Progress:
         values = asdict(self)
         values["claims"] = None if self.claims is None else [list(claim) for claim in self.claims]
         values["selection"] = list(self.selection)
+        values["history"] = [list(moment) for moment in self.history]
         return values
 
     @property
@@ -160,6 +168,21 @@ def survey(search: Search, *, proved: bool = True, curve: bool = True, ended: bo
     return found if curve else replace(found, claims=None)
 
 
+def is_history(found: Any) -> bool:
+    """Whether this, from a file, is a list of numbers of rewards, in order, and gaps.
+
+    Examples
+    --------
+    >>> is_history([[10, 0.5], [20, 0.25]]), is_history([[20, 0.5], [10, 0.25]]), is_history("none")
+    (True, False, False)
+    """
+    try:
+        pulls = [pulls for pulls, gap in found if pulls > 0 and gap >= 0.0]
+        return isinstance(found, list) and len(pulls) == len(found) and pulls == sorted(set(pulls))
+    except (TypeError, ValueError):
+        return False
+
+
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
@@ -175,6 +198,8 @@ class Snapshots:
         The search, and its record; None for no record.
     share
         The share of time for computing claims, which may take long with many arms.
+    history
+        Moments and gaps of a search that is resumed, as in :class:`Progress`.
 
     Examples
     --------
@@ -185,7 +210,13 @@ class Snapshots:
     1
     """
 
-    def __init__(self, search: Search, record: Record | None, share: float = LITTLE) -> None:
+    def __init__(
+        self,
+        search: Search,
+        record: Record | None,
+        share: float = LITTLE,
+        history: Iterable[tuple[int, float]] = (),
+    ) -> None:
         self.search = search
         self.record = record
         self.share = share
@@ -201,6 +232,8 @@ class Snapshots:
         self._rows: list[Row] = []
         self._said: tuple[Standing, bool, tuple[str, int]] | None = None
         self._proving = 0.0
+        # What was not yet on disk when a search broke off is evaluated again.
+        self._history = [(pulls, gap) for pulls, gap in history if pulls <= search.history.t]
 
     def take(self, *, last: bool = False) -> Standing | None:
         """Take a snapshot, if there is a reward; the ``last`` one includes the claims, and is written only once.
@@ -216,14 +249,15 @@ class Snapshots:
         self._proving = 0.0
         found = self._standing(now, quick=False)
         if self.record is not None and not (last and self._is_written(found)):
-            self.write(Progress.of(found))
+            self.write(Progress.of(found, history=self._history))
         end = time.monotonic()
         self.due = end + max(PERIOD, (end - now - self._proving) / LITTLE)
         return found
 
     def progress(self, now: float, quick: bool = False, paused: bool = False) -> Progress:
         """The figures now; a proof is reused while nothing happens, or if ``quick``."""
-        return Progress.of(self._standing(now, quick), paused)
+        found = self._standing(now, quick)
+        return Progress.of(found, paused, self._history)
 
     def _is_written(self, found: Standing) -> bool:
         """Whether this standing is the last one in the file, and not as that of a paused search."""
@@ -246,8 +280,21 @@ class Snapshots:
         elif before is not None and not search.stopped:
             # A claim stays proved about its arm, although another arm may lead by now.
             found = replace(found, gap=before.gap, left=before.left, claims=before.claims, about=before.about)
+        if due or search.stopped:
+            self._remember(found)
         self._latest, self._seen, self._fresh = found, seen, due
         return found
+
+    def _remember(self, found: Standing) -> None:
+        """Note the gap of this moment, if it is known."""
+        if found.gap is None:
+            return
+        moment = (found.total, max(found.gap, 0.0))
+        if self._history and self._history[-1][0] == found.total:
+            self._history.pop()
+        self._history.append(moment)
+        if len(self._history) > MOMENTS:
+            self._history[: MOMENTS // 2] = self._history[: MOMENTS // 2 : 2]
 
     def write(self, progress: Progress) -> None:
         """Write the progress, and the rows that differ from the last snapshot."""

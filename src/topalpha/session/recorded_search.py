@@ -13,7 +13,7 @@ from topalpha.ask_tell import Pull, Result, Search, Standing, Task, fingerprint,
 from topalpha.certificate import Certificate, certify
 from topalpha.session.advice import advice
 from topalpha.session.agreement import Refuted, borne_out
-from topalpha.session.progress import Snapshots
+from topalpha.session.progress import Snapshots, is_history
 from topalpha.storage import StorageError
 from topalpha.storage.encoding import quoted
 from topalpha.validate import file_name, flag, require
@@ -142,7 +142,7 @@ class Session(Search):
             recording = record.recording()
             session = cls.replayed(recording, allow_pickle)
             session._check(recording)
-            session._write_to(record)
+            session._write_to(record, _history(recording))
             if recording.status not in ("stopped", RUNNING):
                 record.finish(RUNNING, None)
             session._stack = stack.pop_all()
@@ -317,10 +317,18 @@ class Session(Search):
             self._said = loss
             raise loss
 
-    def _write_to(self, record: Record) -> None:
-        """Record everything from now on."""
+    def _write_to(self, record: Record, history: Iterable[tuple[int, float]] = ()) -> None:
+        """Record everything from now on; ``history`` is that of a search that is resumed."""
         self.record = self.journal = record
-        self.snapshots = Snapshots(self, record)
+        self.snapshots = Snapshots(self, record, history=history)
+
+
+def _history(recording: Recording) -> list[tuple[int, float]]:
+    """The gap at moments so far; earlier versions did not keep it."""
+    found = (recording.progress or {}).get("history", [])
+    if not is_history(found):
+        raise StorageError(f"history of the progress must be numbers of rewards, in order, and gaps, got {found!r}")
+    return [(pulls, gap) for pulls, gap in found]
 
 
 def recorded_task(config: Mapping[str, Any]) -> Task:

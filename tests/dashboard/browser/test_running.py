@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support import searching
-from tests.support.viewing import bars, drawn, number, pump, shown, text
+from tests.support.viewing import bars, drawn, number, pump, shown, text, visible
 from tests.support.waiting import PATIENCE, until
 from topalpha.storage import Storage, read
 
@@ -154,7 +154,8 @@ def test_the_end_shows_the_certificate(view, serve, tmp_path):
     assert text(page, "statement") == certificate["statement"]
     assert page.locator("#assumptions li").all_inner_texts() == certificate["assumptions"]
     assert not page.locator("#notice").is_visible()
-    assert "ended" in text(page, "controls-note")
+    assert not visible(page, "controls"), "buttons that nobody obeys"
+    assert not visible(page, "left-card")
     # What was stored as markup stays text, in the certificate as in the table.
     until(lambda: page.locator("#arms tbody tr").count() or pump(page))
     assert searching.MARKUP in text(page, "certificate-facts")

@@ -57,9 +57,6 @@ function certifiedGap(state) {
 }
 
 function left(state) {
-  if (state.status !== "running") {
-    return ["None", "The search has ended."];
-  }
   if (state.left === null || state.left === undefined) {
     return ["Not yet known", "An estimate needs a first proof."];
   }
@@ -71,6 +68,7 @@ export function figures(state) {
   const [gapped, gapNote] = gap(state);
   say("gap", gapped);
   say("gap-note", gapNote);
+  element("left-card").hidden = state.status !== "running";
   const [remaining, leftNote] = left(state);
   say("left", remaining);
   say("left-note", leftNote);
@@ -88,8 +86,11 @@ export function figures(state) {
   say("leader-note", led ? `Average ${number(state.mean)}; ${bounds}.` : "No arm has been evaluated yet.");
 }
 
-function candidate(value) {
-  return typeof value === "string" ? value : JSON.stringify(value);
+/** The candidate in few digits, and in all of them where that differs. */
+function candidate(state) {
+  const value = state.certificate.candidate;
+  const exact = typeof value === "string" ? value : JSON.stringify(value);
+  return [["Candidate", state.candidate], ...(exact === state.candidate ? [] : [["Exactly", exact]])];
 }
 
 const ACTIONS = { retry: "evaluated again", worst: "counted as the worst reward", raise: "ended the search" };
@@ -110,7 +111,7 @@ export function showCertificate(state) {
   }
   say("statement", certificate.statement);
   const facts = [
-    ["Candidate", candidate(certificate.candidate)],
+    ...candidate(state),
     ["Spent", `${many(certificate.pulls, "evaluation")} of ${many(certificate.arms, "arm")}`],
     ["Its average", `${number(certificate.mean)}; at worst its mean is ${number(certificate.at_worst)}`],
     ["Others", `at best ${number(certificate.others_at_best)}`],
