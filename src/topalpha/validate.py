@@ -48,6 +48,17 @@ def require(holds: bool, name: str, condition: str, value: object) -> None:
         raise ValueError(f"{name} must {condition}, got {quoted(value)}")
 
 
+def installing(extra: str) -> str:
+    """How to install an optional part of the package, for messages where it is missing.
+
+    Examples
+    --------
+    >>> installing("plot")
+    "pip install '.[plot]' in a clone of topalpha"
+    """
+    return f"pip install '.[{extra}]' in a clone of topalpha"
+
+
 def quoted(value: object) -> str:
     """The ``repr`` of a value for an error message, at most a screenful.
 

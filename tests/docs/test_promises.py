@@ -22,6 +22,16 @@ def test_no_page_promises_a_stop_that_is_not_proved():
     assert "*Does it stop?*" in words(ROOT / "README.md")
 
 
+def test_nobody_is_told_to_install_from_an_index():
+    """The package is not on one: everything says how to install from a clone."""
+    files = [*PAGES, *(ROOT / "src").rglob("*.py"), *(ROOT / "examples").rglob("*.*"), ROOT / "CONTRIBUTING.md"]
+    told = re.compile(r"install +(-\S+ +)*['\"]?topalpha")
+    assert told.search("pip install 'topalpha[plot]'")
+    assert told.search("pip install -q topalpha")
+    assert len(files) > 200
+    assert [str(file) for file in files if file.suffix != ".pyc" and told.search(file.read_text("utf-8"))] == []
+
+
 def test_the_page_about_the_guarantee_names_the_algorithms_that_surely_stop():
     section = (ROOT / "docs" / "guarantee.md").read_text(encoding="utf-8").partition("## Does it stop?")[2]
     surely, not_proved = (

@@ -67,6 +67,7 @@ NUMBER = Checked("number", _number)
 FRACTION = Checked("fraction", lambda name, text: fraction(name, _number(name, text)))
 POSITIVE = Checked("number", lambda name, text: positive(name, _number(name, text)))
 SECONDS = Checked("seconds", lambda name, text: not_negative(name, _number(name, text)))
+PRICE = Checked("price", lambda name, text: not_negative(name, _number(name, text)))
 COUNT = Checked("count", lambda name, text: _count(name, text, 1))
 RUNS = Checked("count", lambda name, text: _count(name, text, 1, MOST_RUNS))
 WORKERS = Checked("count", lambda name, text: _count(name, text, 1, MOST_WORKERS))
@@ -97,10 +98,24 @@ def _together(*options: Callable[[Any], Any]) -> Callable[[Decorated], Decorated
     return decorate
 
 
-target_options = _together(
-    click.option("--alpha", type=FRACTION, default=0.05, show_default=True, help="The top fraction to aim at."),
+_epsilon_and_delta = _together(
     click.option("--epsilon", type=POSITIVE, default=0.05, show_default=True, help="The allowed distance below it."),
     click.option("--delta", type=FRACTION, default=0.05, show_default=True, help="Allowed probability of an error."),
+)
+
+target_options = _together(
+    click.option("--alpha", type=FRACTION, default=0.05, show_default=True, help="The top fraction to aim at."),
+    _epsilon_and_delta,
+)
+
+#: Where candidates may come from a list, of which the best is wanted.
+list_target_options = _together(
+    click.option(
+        "--alpha",
+        type=FRACTION,
+        help="The top fraction of candidates to aim at. Default: the best of a list, or 0.05 of an endless pool.",
+    ),
+    _epsilon_and_delta,
 )
 
 law_options = _together(

@@ -23,7 +23,11 @@ _MARK = "*"
 @click.option("--algorithm", type=inputs.AlgorithmName(), help="See `topalpha list`; the default suits the rewards.")
 @click.option("--family", help="Rewards: bernoulli, range(lo,hi), normal, ...; see `topalpha list`.")
 @click.option("--minimise", is_flag=True, help="Rewards are costs: small values are good.")
-@inputs.target_options
+@inputs.list_target_options
+@click.option("--candidates", type=inputs.COUNT, help="The length of a list of candidates. Default: an endless pool.")
+@click.option("--examples", type=inputs.COUNT, help="The size of a test set, pass or fail: a plan for select.")
+@click.option("--price", type=inputs.PRICE, help="Money for one evaluation, in any unit.")
+@click.option("--seconds", type=inputs.SECONDS, help="How long one evaluation takes.")
 @inputs.option_option
 @click.option(
     "--pilot",
@@ -38,9 +42,13 @@ def plan(
     algorithm: str | None,
     family: str | None,
     minimise: bool,
-    alpha: float,
+    alpha: float | None,
     epsilon: float,
     delta: float,
+    candidates: int | None,
+    examples: int | None,
+    price: float | None,
+    seconds: float | None,
     options: tuple[str, ...],
     pilot: str | None,
     runs: int,
@@ -52,20 +60,20 @@ def plan(
 
     Expected evaluations are simulated: on a pilot, if given, else on a hard reservoir (pool) and an easy one.
 
-    Example: topalpha plan --alpha 0.05 --epsilon 0.05 --delta 0.05 --pilot pilot.csv
+    Examples: topalpha plan --alpha 0.05 --epsilon 0.05 --delta 0.05 --pilot pilot.csv,
+    and for select: topalpha plan --candidates 29 --examples 200 --price 0.002 --seconds 3
     """
     with delivery(json_target, pilot) as deliver:
-        from topalpha.algorithms import default_for, entry
-        from topalpha.families.units import reward_model
+        from topalpha.algorithms import entry
         from topalpha.planner import plan as make
         from topalpha.planner import read_pilot
-        from topalpha.planner.planning import neighbours
+        from topalpha.planner.planning import aim, chosen_for, model_for, neighbours
 
         with refusals():
-            model = reward_model(family, minimise=minimise)
-            chosen = inputs.read_options(entry(algorithm or default_for(model.family)), options)
+            model = model_for(family, minimise, examples)
+            chosen = inputs.read_options(entry(chosen_for(algorithm, model, examples)), options)
             summary = None if pilot is None else read_pilot(pilot, model)
-            targets = 1 + sum(1 for _ in neighbours({"alpha": alpha, "epsilon": epsilon, "delta": delta}, model))
+            targets = 1 + sum(1 for _ in neighbours(aim(alpha, epsilon, delta, candidates, examples), model))
             with progress(targets * (2 if summary is None else 1), "plan") as advance:
                 found = make(
                     *(alpha, epsilon, delta, family),
@@ -76,6 +84,10 @@ def plan(
                     seed=seed,
                     workers=workers,
                     progress=advance,
+                    candidates=candidates,
+                    examples=examples,
+                    price=price,
+                    seconds=seconds,
                     **chosen,
                 )
         deliver(found.to_dict())
@@ -85,7 +97,7 @@ def plan(
 
 def show(found: Plan) -> None:
     """Print the statement first, then the tables."""
-    tables = _costs(found), _rows(found)
+    tables = _costs(found), _rows(found), _bills(found)
     page = console(*tables)
     page.print(f"[bold]{found.statement}[/bold]")
     cap, source = found.cap
@@ -104,6 +116,9 @@ def show(found: Plan) -> None:
         )
     page.print(f"\n[bold]Evaluations[/bold], {found.algorithm} with {found.family} rewards")
     page.print(tables[0])
+    if found.price is not None or found.seconds is not None:
+        page.print("[bold]What they cost[/bold]")
+        page.print(tables[2])
     page.print("[bold]If the target were another[/bold]")
     page.print(tables[1])
     if any(cost.extrapolated for cost in found.costs) or any(any(row.extrapolated) for row in found.rows):
@@ -120,8 +135,8 @@ def _costs(found: Plan) -> Table:
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("reservoir", "mean", "standard error", "median", "90% quantile", "runs", "simulated at"):
-        table.add_column(heading, justify="left" if heading == "reservoir" else "right", no_wrap=True)
+    for heading in ("pool", "mean", "standard error", "median", "90% quantile", "runs", "simulated at"):
+        table.add_column(heading, justify="left" if heading == "pool" else "right", no_wrap=True)
     for cost in found.costs:
         place = f"ε = {cost.epsilon:g}" + (f", α = {cost.alpha:g}" if cost.alpha != found.alpha else "")
         figures = [_figure(value, cost.extrapolated) for value in (cost.mean, cost.stderr, cost.median, cost.p90)]
@@ -144,6 +159,19 @@ def _rows(found: Plan) -> Table:
         for pulls, ratio, extrapolated in zip(row.pulls, row.ratios, row.extrapolated, strict=True):
             cells += [_figure(pulls, extrapolated), "" if ratio is None else f"{ratio:.2f}"]
         table.add_row(f"{row.parameter} = {row.value:g}", f"{row.arms:,}", *cells)
+    return table
+
+
+def _bills(found: Plan) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("", "evaluations", "money", "hours, one at a time"):
+        table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
+    for one in found.bills:
+        money, hours = ("" if value is None else f"{value:,.2f}" for value in (one.money, one.hours))
+        table.add_row(one.case, _figure(one.evaluations, False), money, hours)
     return table
 
 

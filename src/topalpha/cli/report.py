@@ -17,7 +17,7 @@ def report(file: str, name: str | None, output: str, arms: int) -> int:
     """Write a page about the search in FILE: the proof, its assumptions, figures, candidates. Works while it runs.
 
     One file that needs no network. All figures are computed again from the recorded evaluations; a certificate that
-    disagrees with them is refused. Needs matplotlib and jinja2: pip install 'topalpha[report]'.
+    disagrees with them is refused. Needs the extra `report`.
 
     Example: topalpha report search.db -o report.html
     """

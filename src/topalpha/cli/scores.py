@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@click.option(
-    "--alpha",
-    type=inputs.FRACTION,
-    help="The top fraction of candidates to aim at. Default: the best candidate, or 0.05 of an endless pool.",
-)
-@click.option("--epsilon", type=inputs.POSITIVE, default=0.05, show_default=True, help="The allowed distance below it.")
-@click.option("--delta", type=inputs.FRACTION, default=0.05, show_default=True, help="Allowed probability of an error.")
+@inputs.list_target_options
 @click.option("--endless", is_flag=True, help="Draw candidates with replacement, as from an endless pool.")
 @click.option(
     "--algorithm", type=inputs.AlgorithmName(), default="cc-lucb", show_default=True, help="cc-lucb or joint-lucb."
