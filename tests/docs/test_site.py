@@ -4,7 +4,6 @@ import contextlib
 import html
 import importlib
 import inspect
-import io
 import os
 import re
 import shutil
@@ -261,18 +260,6 @@ def test_in_a_browser_nothing_is_fetched_and_all_can_be_read(site, browser, whic
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
     assert said == []
     assert formulas > (2500 if which == "all" else 150)
-
-
-def test_first_page_prints_what_it_shows(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    text = (DOCS / "start.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```\n```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == text.count("```python") >= 4
-    space = {"__name__": "start"}
-    for code, shown in blocks:
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            exec(compile(code, "docs/start.md", "exec"), space)
-        assert printed.getvalue() == shown
 
 
 @pytest.fixture

@@ -142,8 +142,8 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary for JSON."""
-        plain = ("algorithm", "family", "alpha", "epsilon", "delta", "seed", "covered", "arms")
-        plain += ("candidates", "examples", "price", "seconds")
+        plain = ["algorithm", "family", "alpha", "epsilon", "delta", "seed", "covered", "arms"]
+        plain += ["candidates", "examples", "price", "seconds"]
         return {
             **{name: getattr(self, name) for name in plain},
             "options": dict(self.options),
