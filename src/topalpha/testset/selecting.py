@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from topalpha.algorithms.choices import chosen_algorithm, target_alpha
+from topalpha.algorithms.choices import ALGORITHMS, ALPHA, chosen_algorithm, target_alpha  # noqa: F401 - as in 0.2.0
 from topalpha.ask_tell import Task
 from topalpha.execution import Calls
 from topalpha.running import Draw, Running, afinish, finish, prepare
