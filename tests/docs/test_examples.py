@@ -323,6 +323,7 @@ def test_what_the_readme_shows_runs(monkeypatch, tmp_path, capsys):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert len(blocks) == 3
+    assert len(text.splitlines()) <= 150
     for block in blocks:
         exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
     with pytest.raises(StorageError, match="resume continues the search of that name"):  # as its words say
