@@ -27,6 +27,9 @@ MOST_RUNS = 10**7
 #: The most candidates in a list.
 LONGEST_LIST = 10**7
 
+#: The most items of a test set: its bounds use a table of ln k! for every k up to that, which is built now and then.
+MOST_ITEMS = 10**6
+
 #: The most threads or processes, and the most pulls in flight.
 MOST_WORKERS, MOST_WIDTH = 10**4, 10**6
 

@@ -110,6 +110,7 @@ def test_a_plan_for_a_list_varies_its_length_and_bills_evaluations():
     [
         ({"candidates": 0}, "candidates must be a whole number"),
         ({"examples": 2.5}, "examples must be a whole number"),
+        ({"examples": 2_000_000}, "examples must be at most 1000000"),
         ({"price": -1.0}, "price must be"),
         ({"seconds": float("nan")}, "seconds must be"),
         ({"examples": 9, "family": "bernoulli"}, "family must be left out where examples are given"),

@@ -70,10 +70,11 @@ def plan(
         from topalpha.planner.planning import aim, chosen_for, model_for, neighbours
 
         with refusals():
+            target = aim(alpha, epsilon, delta, candidates, examples)
             model = model_for(family, minimise, examples)
             chosen = inputs.read_options(entry(chosen_for(algorithm, model, examples)), options)
             summary = None if pilot is None else read_pilot(pilot, model)
-            targets = 1 + sum(1 for _ in neighbours(aim(alpha, epsilon, delta, candidates, examples), model))
+            targets = 1 + sum(1 for _ in neighbours(target, model))
             with progress(targets * (2 if summary is None else 1), "plan") as advance:
                 found = make(
                     *(alpha, epsilon, delta, family),
@@ -169,9 +170,10 @@ def _bills(found: Plan) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("", "evaluations", "money", "hours, one at a time"):
         table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
+    scaled = {cost.case for cost in found.costs if cost.extrapolated}
     for one in found.bills:
         money, hours = ("" if value is None else f"{value:,.2f}" for value in (one.money, one.hours))
-        table.add_row(one.case, _figure(one.evaluations, False), money, hours)
+        table.add_row(one.case, _figure(one.evaluations, one.case in scaled), money, hours)
     return table
 
 

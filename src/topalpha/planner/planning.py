@@ -20,6 +20,7 @@ from topalpha.rules.protocol import Algorithm
 from topalpha.simulation import check_means
 from topalpha.validate import (
     LONGEST_LIST,
+    MOST_ITEMS,
     MOST_RUNS,
     MOST_WORKERS,
     fraction,
@@ -333,7 +334,7 @@ def aim(
     if candidates is not None:
         target["candidates"] = whole("candidates", candidates, most=LONGEST_LIST)
     if examples is not None:
-        target["examples"] = whole("examples", examples)
+        target["examples"] = whole("examples", examples, most=MOST_ITEMS)
     return target | {"epsilon": positive("epsilon", epsilon), "delta": fraction("delta", delta)}
 
 
@@ -347,9 +348,10 @@ def neighbours(target: Mapping[str, float], model: Model) -> Iterator[tuple[str,
     """
     # With an epsilon as wide as the range of means every candidate is right.
     ends = {"alpha": 1.0, "epsilon": abs(model.factor) * (model.family.highest - model.family.lowest), "delta": 1.0}
+    longest = {"candidates": LONGEST_LIST, "examples": MOST_ITEMS}
     for name, value in target.items():
         if isinstance(value, int):  # a length
-            yield from ((name, other) for other in (value // 2, 2 * value) if other > 1)
+            yield from ((name, other) for other in (value // 2, 2 * value) if 1 < other <= longest[name])
             continue
         yield name, 0.5 * value
         if 2.0 * value < ends[name]:
