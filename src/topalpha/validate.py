@@ -30,6 +30,9 @@ MOST_RUNS = 10**7
 #: The most candidates in a list.
 LONGEST_LIST = 10**7
 
+#: The most items of a test set: its bounds use a table of ln k! for every k up to that, which is built now and then.
+MOST_ITEMS = 10**6
+
 #: The most threads or processes, and the most pulls in flight.
 MOST_WORKERS, MOST_WIDTH = 10**4, 10**6
 
@@ -49,6 +52,17 @@ def require(holds: bool, name: str, condition: str, value: object) -> None:
     """
     if not holds:
         raise ValueError(f"{name} must {condition}, got {quoted(value)}")
+
+
+def installing(extra: str) -> str:
+    """How to install an optional part of the package, for messages where it is missing.
+
+    Examples
+    --------
+    >>> installing("plot")
+    "pip install '.[plot]' in a clone of topalpha"
+    """
+    return f"pip install '.[{extra}]' in a clone of topalpha"
 
 
 def quoted(value: object) -> str:

@@ -4,7 +4,6 @@ import contextlib
 import html
 import importlib
 import inspect
-import io
 import re
 import subprocess
 import sys
@@ -89,7 +88,7 @@ def led_to(site, link):
 
 @pytest.mark.slow
 def test_table_of_algorithms_is_the_registry(site):
-    text = site_checks.pages(site)["algorithms.html"].text
+    text = site_checks.pages(site)["algorithms.html"].text.partition('id="pulls-and-speed"')[0]
     rows = {}
     for row in re.findall(r"<tr.*?</tr>", text, re.DOTALL):
         found = re.findall(r"<td.*?</td>", row, re.DOTALL)
@@ -148,19 +147,6 @@ def test_files_outside_docs_are_pages(site):
     shown = "".join(site_checks.pages(site)["project/contributing.html"].prose)
     assert "A new family" in shown
     assert any("project/contributing.html" in link for link in site_checks.pages(site)["algorithms.html"].links)
-
-
-@pytest.mark.parametrize(("name", "least"), [("index", 1), ("start", 4)])
-def test_first_pages_print_what_they_show(monkeypatch, tmp_path, name, least):
-    monkeypatch.chdir(tmp_path)
-    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```\n```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == text.count("```python") >= least
-    space = {"__name__": name}
-    for code, shown in blocks:
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            exec(compile(code, f"docs/{name}.md", "exec"), space)
-        assert printed.getvalue() == shown
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import math
 from importlib import import_module
 from typing import Any
 
-from topalpha.algorithms import cc_lucb, joint_lucb, kl_lucb, lucb_pp
+from topalpha.algorithms import cc_lucb, choices, joint_lucb, kl_lucb, lucb_pp
 from topalpha.families import describe
 from topalpha.families.protocols import EvidenceFamily, RewardModel
 from topalpha.rules.protocol import Algorithm
@@ -20,6 +20,7 @@ __all__ = [
     "PRINCIPAL",
     "cc_lucb",
     "check_epsilon",
+    "choices",
     "default_for",
     "design",
     "enduring",

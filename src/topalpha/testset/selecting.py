@@ -8,19 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from topalpha.algorithms.choices import ALGORITHMS, ALPHA, chosen_algorithm, target_alpha  # noqa: F401 - as in 0.2.0
 from topalpha.ask_tell import Task
 from topalpha.execution import Calls
 from topalpha.running import Draw, Running, afinish, finish, prepare, same_target
 from topalpha.session import Session, digest
 from topalpha.storage import holds, read
 from topalpha.testset.selection import Selection, selection_of
-from topalpha.validate import choice, file_name, flag, has_length, require
+from topalpha.validate import file_name, flag, has_length, require
 
-#: Algorithms for test sets whose number of candidates is known beforehand. The first is the default: it costs no more
-#: on a test set, draws fewer candidates, and a slow remote call does not hold up other candidates.
-ALGORITHMS = ("cc-lucb", "joint-lucb")
-#: The default top fraction if a function draws candidates; for a list it is the best one.
-ALPHA = 0.05
 #: How many coroutines are awaited at once by default.
 WIDTH = 8
 
@@ -29,30 +25,6 @@ _WORDS = ("candidates", "evaluate", "examples")
 _HINTS = dict.fromkeys(("minimise", "minimize"), "evaluate says what passes, and can say the opposite: return not ...")
 # Which arguments are about the file.
 _KEPT = ("storage", "name", "resume", "pickle", "durable", "interval")
-
-
-def target_alpha(alpha: float | None, pool: int) -> float:
-    """The given alpha, or its default: the best of a list, the top twentieth of an endless pool.
-
-    Examples
-    --------
-    >>> target_alpha(None, 20), target_alpha(None, 0), target_alpha(0.1, 20), target_alpha(None, 1)
-    (0.05, 0.05, 0.1, 0.5)
-    """
-    if alpha is not None:
-        return alpha
-    return ALPHA if pool == 0 else min(1.0 / pool, 0.5)
-
-
-def chosen_algorithm(name: str | None) -> str:
-    """The name of the algorithm, or of the default; raise unless it can make choices.
-
-    Examples
-    --------
-    >>> chosen_algorithm(None)
-    'cc-lucb'
-    """
-    return ALGORITHMS[0] if name is None else choice("algorithm", name, ALGORITHMS)
 
 
 def select(
