@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -148,9 +149,9 @@ def _view(algorithm: Algorithm, search: Search) -> Table:
 
     history, result, now = search.history, search.result, stand(search, proved=False)
     arms = sorted(range(history.arms), key=lambda arm: (-history.pulls[arm], arm))[:8]
-    counted = f", {len(now.challengers)} challengers still open" if now.bounded else ""
+    there = "" if now.evidence is None else f", {math.floor(100.0 * now.evidence)}% of the evidence needed"
     table = Table(
-        title=f"{history.t:,} trials, {history.arms} of {algorithm.arms} candidates{counted}", title_justify="left"
+        title=f"{history.t:,} trials, {history.arms} of {algorithm.arms} candidates{there}", title_justify="left"
     )
     for heading in ("candidate", "trials", "empirical rate", ""):
         table.add_column(heading, justify="left" if not heading else "right", min_width=32 if not heading else None)

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     Joint: TypeAlias = JointLUCB | JointOnePhase
 
-# The resolution of epsilons and lower bounds, as a fraction of the target's epsilon.
-_RESOLUTION = 1e-3
+# The resolution of epsilons and lower bounds, as a fraction of the target's epsilon; and of epsilons that are looked at
+# often and only drawn.
+_RESOLUTION, _COARSE = 1e-3, 0.02
 
 
 def leader_lower(algorithm: Joint, history: History, memory: Any, arm: int) -> float:
@@ -76,11 +77,28 @@ def larger_alphas(alpha: float) -> list[float]:
     return grid
 
 
+def shown_epsilon(algorithm: Joint, history: History, arm: int) -> float:
+    """The smallest epsilon, a little rounded up, at which the arm could be returned now; infinite if there is none.
+
+    It is at most the target's exactly when the stop condition holds. Infinite also for an arm without own evidence.
+    """
+    if history.stats[PLACE][arm] == 0.0:
+        return math.inf
+    memory, seen = _fresh(algorithm, history)
+    at_alpha = algorithm._replace(log_draws=_log_draws(algorithm, algorithm.alpha, seen))
+    return _smallest_epsilon(at_alpha, history, memory, arm, _COARSE)
+
+
+def _fresh(algorithm: Joint, history: History) -> tuple[Any, int]:
+    """Scratch with the tree of challengers, and the number of arms with a reward."""
+    memory, seen = algorithm.scratch(len(history.pulls)), seen_arms(history)
+    rebuild(memory.challengers, history.stats[UPPER], history.pulls, seen)
+    return memory, seen
+
+
 def joint_claims(algorithm: Joint, history: History, arm: int) -> list[Claim]:
     """The smallest epsilon proved for the target's alpha, and for each larger alpha where it is smaller."""
-    memory = algorithm.scratch(len(history.pulls))
-    seen = seen_arms(history)
-    rebuild(memory.challengers, history.stats[UPPER], history.pulls, seen)
+    memory, seen = _fresh(algorithm, history)
     grid = larger_alphas(algorithm.alpha)
     curve: list[Claim] = []
     for alpha in (algorithm.alpha, *grid):
@@ -91,7 +109,7 @@ def joint_claims(algorithm: Joint, history: History, arm: int) -> list[Claim]:
             log_challengers=algorithm.log_challengers + share,
             log_both=algorithm.log_both + share,
         )
-        epsilon = _smallest_epsilon(at_alpha, history, memory, arm)
+        epsilon = _smallest_epsilon(at_alpha, history, memory, arm, _RESOLUTION)
         if epsilon < math.inf and (not curve or epsilon < curve[-1].epsilon):
             curve.append(Claim(alpha, epsilon))
     return curve
@@ -110,7 +128,7 @@ def _log_draws(algorithm: Joint, alpha: float, seen: int) -> float:
     return missing * algorithm.log_delta_u - log_all_fail(algorithm.pool, alpha, algorithm.arms, delta_u)
 
 
-def _smallest_epsilon(algorithm: Joint, history: History, memory: Any, arm: int) -> float:
+def _smallest_epsilon(algorithm: Joint, history: History, memory: Any, arm: int, resolution: float) -> float:
     """The smallest epsilon for which the stop condition holds at every x, rounded up; infinite if none is found."""
     challenger = runner_up(memory.challengers, history.stats[UPPER], history.pulls, arm)
     if history.stats[PLACE][arm] == 0.0:
@@ -132,4 +150,4 @@ def _smallest_epsilon(algorithm: Joint, history: History, memory: Any, arm: int)
         return challenger < 0 or certificate(at_epsilon, history, memory, arm, challenger, at_epsilon.log_draws)
 
     unit = algorithm.epsilon
-    return least_shown(proved, _RESOLUTION * unit, unit, 1e6 * unit, _RESOLUTION * unit)
+    return least_shown(proved, resolution * unit, unit, 1e6 * unit, resolution * unit)

@@ -9,7 +9,7 @@ from typing import Any
 
 from topalpha.ask_tell import Search, Task, figures_of, fingerprint, steps
 from topalpha.certificate import REASONS, Certificate, bounds, certify, part_of
-from topalpha.rules.protocol import Certifier
+from topalpha.rules.protocol import SUM, Certifier
 from topalpha.session.progress import survey
 from topalpha.storage import Recording, Row
 from topalpha.storage.encoding import quoted
@@ -112,6 +112,8 @@ def _progress_borne_out(said: Mapping[str, Any], search: Search, ended: bool) ->
     true = survey(search, ended=ended).to_dict()
     if "over" not in said:
         true["unresolved"] = _former_unresolved(search)
+    if "evidence" not in said:
+        true["left"] = _former_left(search, true["about"])
     for entry, value in said.items():
         if entry not in true or _text(value) != _text(true[entry]):
             shown = f"{value!r} where the record gives {true.get(entry)!r}"
@@ -125,6 +127,25 @@ def _former_unresolved(search: Search) -> int:
     seen = [arm for arm, count in enumerate(pulls) if count]
     found = sum(search.upper(arm) > level for arm in seen if arm != best) + search.algorithm.arms - len(seen)
     return 0 if search.stopped else found
+
+
+def _former_left(search: Search, about: int | None) -> int | None:
+    """``left`` up to version 0.2.0: as if the proved epsilon shrank with the square root of the pulls of close arms."""
+    if search.stopped or about is None:
+        return 0 if search.stopped else None
+    history, algorithm = search.history, search.algorithm
+    pulls = history.pulls[: history.arms]
+    claims = search.claims(about)
+    if sum(map(bool, pulls)) != algorithm.arms or not claims or claims[0].alpha != algorithm.alpha:
+        return None
+    ratio = max(claims[0].epsilon / abs(search.model.factor) / algorithm.epsilon, 1.0)
+    level, most = history.stats[SUM][about] / pulls[about] + 0.5 * algorithm.epsilon, algorithm.family.capacity
+    total = 0.0
+    for arm, count in enumerate(pulls):
+        if arm == about or search.upper(arm) > level:
+            narrow = 1.0 / most + (1.0 / count - 1.0 / most) / ratio**2
+            total += 1.0 / narrow - count
+    return round(total)
 
 
 def _former_others(search: Search) -> float:

@@ -50,19 +50,22 @@ class Progress:
     unresolved
         The number of other arms with an upper bound over epsilon above the leader's lower bound; 0 after the stop.
     left
-        The estimated number of further pulls, if the true means equal the empirical ones; None if unknown.
+        The estimated number of further pulls; None where it cannot be trusted.
     paused
         Whether no new pulls are started until the message ``continue``.
     claims
         Proved pairs of alpha and epsilon for the arm ``about``, all true at once; None if they were not computed.
     about
-        The arm that a certificate would name, as of the last computation of ``gap``, ``left`` and ``claims``: the one
+        The arm that a certificate would name, as of the last computation of ``gap`` and ``claims``: the one
         with the largest lower bound. Another may lead by now. None before the first computation.
     bounded
         Whether the algorithm has bounds at any time; otherwise ``low`` and ``high`` are the range of all means.
     wanted, selection, line, over
         As in :class:`topalpha.standing.Standing`: the number of arms to draw, all leaders, the level that the bounds of
         the others must cross, and the number of others that have not.
+    evidence, rest
+        As there: the share of the needed evidence that there is, and the best mean of any other arm that the evidence
+        leaves open, which falls to the line; None if unknown, and in files of earlier versions.
 
     Examples
     --------
@@ -70,7 +73,7 @@ class Progress:
     >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
     >>> search.tell_many([(pull, float(pull.arm == 1)) for pull in search.ask_many(10)])
     >>> progress = survey(search)
-    >>> progress.leader, progress.pulls, progress.gap > 0.0, progress.left > 1
+    >>> progress.leader, progress.pulls, progress.gap > 0.0, progress.evidence < 0.5
     (1, 10, True, True)
     """
 
@@ -92,6 +95,8 @@ class Progress:
     selection: tuple[int, ...] = ()
     line: float | None = None
     over: int = 0
+    evidence: float | None = None
+    rest: float | None = None
 
     @classmethod
     def of(cls, now: Standing, paused: bool = False) -> Progress:
@@ -119,6 +124,8 @@ class Progress:
             selection=now.selection,
             line=_finite(now.line),
             over=len(now.above),
+            evidence=now.evidence,
+            rest=_finite(now.rest),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -140,6 +147,8 @@ class Progress:
             parts.append(f"gap {max(self.gap, 0.0):.3g}{whose}")
         if self.bounded:
             parts.append(f"{self.unresolved:,} unresolved")
+        if self.evidence is not None:
+            parts.append(f"{math.floor(100.0 * self.evidence)}% of the evidence")
         if self.left is not None:
             parts.append(f"about {self.left:,} to go")
         return " · ".join(["paused", *parts] if self.paused else parts)
@@ -239,7 +248,7 @@ class Snapshots:
             self._loaded = True
         elif before is not None and not search.stopped:
             # A claim stays proved about its arm, although another arm may lead by now.
-            found = replace(found, gap=before.gap, left=before.left, claims=before.claims, about=before.about)
+            found = replace(found, gap=before.gap, claims=before.claims, about=before.about)
         self._latest, self._seen, self._fresh = found, seen, due
         return found
 
