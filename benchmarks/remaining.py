@@ -60,10 +60,10 @@ def cases() -> Iterator[Case]:
         families = {"gaussian": (0.35, bell, "gaussian(1)"), "poisson": (0.3, counted, "poisson")}
         if name != "kl-lucb":  # which has no bounds for these
             families |= {"low variance": (0.08, near, "low-variance"), "test set": (0.05, coin, "pass-fail")}
-        for pool in ("beta(2,4)", "beta(3,3)", "two-point(0.35,0.55,0.12)"):
+        for pool in ("beta(1,5)", "beta(2,3)", "two-point(0.45,0.7,0.1)"):
             for alpha, epsilon, delta in ((0.12, 0.09, 0.05), (0.06, 0.1, 0.02), (0.2, 0.07, 0.1)):
                 yield Case("0 or 1", Task(alpha, wider * epsilon, delta, algorithm=name), pool, coin)
-        for pool in ("beta(2,4)", "beta(3,3)"):
+        for pool in ("beta(1,5)", "beta(2,3)"):
             yield Case("costs", Task(0.1, wider * 0.08, 0.05, algorithm=name, minimise=True), pool, coin)
             yield Case("list", Task(0.02, wider * 0.08, 0.05, algorithm=name, pool=50), pool, coin)
             for kind, (epsilon, reward, family) in families.items():
@@ -123,7 +123,7 @@ def measure(seeds: int = SEEDS) -> dict[str, Any]:
     searches = 0
     for number, case in enumerate(cases()):
         for seed in range(seeds):
-            found = run(case, 5_000_000 + 1000 * number + seed)
+            found = run(case, 6_000_000 + 1000 * number + seed)
             if found is not None:
                 searches += 1
                 every += looks(case, found)

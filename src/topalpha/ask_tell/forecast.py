@@ -37,8 +37,8 @@ class Experience(NamedTuple):
 
 
 #: For stopping rules that compare the bounds of single arms, and for those that join the evidence of all.
-BOUNDS = Experience(factor=0.914, meet=0.85, shown=0.0, rivals=0.06, least=0.17, most=2.0)
-JOINED = Experience(factor=0.3, meet=0.27, shown=0.54, rivals=0.0, least=0.45, most=2.0)
+BOUNDS = Experience(factor=0.85, meet=0.85, shown=0.0, rivals=0.06, least=0.16, most=2.0)
+JOINED = Experience(factor=0.27, meet=0.27, shown=0.54, rivals=0.0, least=0.42, most=2.0)
 # An epsilon shown may be infinite: beyond this many times the target's it says no more.
 _WIDEST = 20.0
 

@@ -317,6 +317,10 @@ def _shown(search: Search, leader: int | None, line: float | None, reach: float,
 def _left(search: Search, arms: Arms, selection: Sequence[int], epsilon: float, shown: float) -> int | None:
     """The estimated number of further pulls, by the figures of all arms."""
     pulls, mean, lower, upper = arms
+    family, to_user = search.algorithm.family, search.model.to_user
+    ends = sorted((to_user(family.lowest), to_user(family.highest)))
+    if not ((lower > ends[0]) | (upper < ends[1])).any():
+        return None  # the bounds of single arms say nothing
     if not pulls.all() or hasattr(search.algorithm, "design_pulls"):
         return None  # some have no reward, or the number of pulls is not a matter of bounds
     if search.model.minimise:
@@ -325,8 +329,8 @@ def _left(search: Search, arms: Arms, selection: Sequence[int], epsilon: float, 
     chosen[list(selection)] = True
     own = min(selection, key=lambda arm: float(lower[arm]))
     leader, others = (Arms(pulls[some], mean[some], lower[some], upper[some]) for some in ([own], ~chosen))
-    most = search.algorithm.family.capacity
-    return forecast(search.history.t, leader, others, epsilon, shown, most, isinstance(search.algorithm, Joining))
+    joined = isinstance(search.algorithm, Joining)
+    return forecast(search.history.t, leader, others, epsilon, shown, family.capacity, joined)
 
 
 def share_of_evidence(epsilon: float, shown: float | None) -> float | None:
