@@ -189,6 +189,7 @@ def stand(
     ended: bool = False,
     kept: set[int] | None = None,
     proved: bool = True,
+    weighed: bool = True,
 ) -> Standing:
     """How this search stands.
 
@@ -204,6 +205,9 @@ def stand(
         The arms to include, beside the leader; by default all. Counts always cover all arms.
     proved
         Whether to compute the claims, which may take a while.
+    weighed
+        Whether to weigh the evidence of all arms together, if the rule joins it; with thousands of arms it takes a
+        while. Without, ``shown`` and ``left`` are unknown.
 
     Examples
     --------
@@ -236,7 +240,8 @@ def stand(
     about = named if proved or certificate is not None else None
     claims, gap = _proved(search, about)
     reached = best(around.reach)
-    shown = _shown(search, leader, around.line, reached, epsilon)
+    joined = isinstance(algorithm, Joining)
+    shown = _shown(search, leader, around.line, reached, epsilon) if weighed or not joined else None
     arms = Arms(pulls.astype(float), mean, lower, upper)
     left = None if missing or shown is None else _left(search, arms, selection, epsilon, shown)
     told = np.ones(len(arm), dtype=bool) if kept is None else np.isin(arm, [*kept, -1 if leader is None else leader])
@@ -272,7 +277,7 @@ def stand(
         gap=gap,
         left=0 if search.stopped else left,
         shown=shown,
-        joined=isinstance(algorithm, Joining),
+        joined=joined,
     )
 
 

@@ -28,6 +28,8 @@ LINE_PERIOD = 5.0
 PERIOD = 0.4
 #: The share of time for a snapshot, and for the claims at that moment, if nobody asked for figures.
 LITTLE = 0.01
+#: Seconds that a look may take without being spared.
+BRIEF = 0.05
 #: Seconds before the first proof: it loads modules, which takes a while.
 SETTLED = 10.0
 
@@ -195,6 +197,8 @@ class Snapshots:
         #: When the next snapshot is due, and when claims are computed next.
         self.due = 0.0
         self.next_proof = time.monotonic() + SETTLED
+        #: When the evidence of all arms together is weighed next, if that takes long.
+        self.next_weighing = 0.0
         #: Whether the search has ended, and returns the arm of its claims.
         self.ended = False
         self._latest: Standing | None = None
@@ -240,7 +244,13 @@ class Snapshots:
         due = now >= self.next_proof and not quick
         if before is not None and seen == self._seen and (self._fresh or not due):
             return before
-        found = stand(search, proved=due, ended=self.ended)
+        weighed = due or now >= self.next_weighing
+        found = stand(search, proved=due, ended=self.ended, weighed=weighed)
+        if weighed and found.joined and not due:
+            spent = time.monotonic() - now
+            self.next_weighing = now + (spent / LITTLE if spent > BRIEF else 0.0)
+        elif before is not None and not weighed and found.joined and not search.stopped:
+            found = replace(found, shown=before.shown, left=before.left)
         if due:
             self._proving = time.monotonic() - now
             # The first computation includes loading, and does not predict the next one.
