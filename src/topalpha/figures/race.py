@@ -15,7 +15,7 @@ from topalpha.validate import require, whole
 #: The default number of rivals that are shown, and the number of moments for each.
 RIVALS, MOMENTS = 2, 12
 #: The vertical axis covers the leader and both lines after this fraction of the pulls; before, they may be far apart.
-LATE = 0.75
+LATE = 0.6
 
 #: The looks of rivals, by their number of pulls.
 _RIVALS = (Look(GREEN, "o", ":"), Look(PURPLE, "s", ":"), Look(GREY, "X", ":"), Look(BLACK, "P", ":"))

@@ -159,7 +159,7 @@ def _smallest_epsilon(
     arm: int,
     smallest: Callable[[Callable[[float], bool], float], float],
 ) -> float:
-    """The smallest epsilon for which the stop condition holds at every x, as ``smallest`` finds it from the target's."""
+    """The smallest epsilon for which the stop condition holds at every x, as ``smallest`` finds it."""
     challenger = runner_up(memory.challengers, history.stats[UPPER], history.pulls, arm)
     if history.stats[PLACE][arm] == 0.0:
         # The arm has no evidence of its own. Its mean is at least the lowest mean, and the other means are below their

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from topalpha.ask_tell import Search, Task, figures_of, fingerprint, steps
@@ -130,7 +130,7 @@ def _former_unresolved(search: Search) -> int:
 
 
 def _former_left(search: Search, about: int | None) -> int | None:
-    """``left`` up to version 0.2.0: as if the proved epsilon shrank with the square root of the pulls of close arms."""
+    """``left`` up to version 0.2.0, which needed a proof for the target's alpha."""
     if search.stopped or about is None:
         return 0 if search.stopped else None
     history, algorithm = search.history, search.algorithm
@@ -138,13 +138,31 @@ def _former_left(search: Search, about: int | None) -> int | None:
     claims = search.claims(about)
     if sum(map(bool, pulls)) != algorithm.arms or not claims or claims[0].alpha != algorithm.alpha:
         return None
-    ratio = max(claims[0].epsilon / abs(search.model.factor) / algorithm.epsilon, 1.0)
-    level, most = history.stats[SUM][about] / pulls[about] + 0.5 * algorithm.epsilon, algorithm.family.capacity
+    level = history.stats[SUM][about] / pulls[about] + 0.5 * algorithm.epsilon
+    close = [count for arm, count in enumerate(pulls) if arm == about or search.upper(arm) > level]
+    ratio = claims[0].epsilon / abs(search.model.factor) / algorithm.epsilon
+    return remaining(close, ratio, algorithm.family.capacity)
+
+
+def remaining(pulls: Sequence[int], ratio: float, most: float = math.inf) -> int | None:
+    """The estimate up to version 0.2.0, which was far too high: now :mod:`topalpha.ask_tell.forecast` has it.
+
+    As if the proved epsilon, ``ratio`` times the target's, shrank with the square root of the pulls N of each close
+    arm; on a finite test set of ``most`` items, with that of 1/N - 1/most.
+
+    Examples
+    --------
+    >>> remaining([60, 40], 2.0), remaining([60, 40], 0.9), remaining([60, 40], math.inf)
+    (300, 0, None)
+    >>> remaining([60, 40], 2.0, 68), remaining([68], 2.0, 68)
+    (24, 0)
+    """
+    if math.isinf(ratio):
+        return None
     total = 0.0
-    for arm, count in enumerate(pulls):
-        if arm == about or search.upper(arm) > level:
-            narrow = 1.0 / most + (1.0 / count - 1.0 / most) / ratio**2
-            total += 1.0 / narrow - count
+    for one in pulls:
+        narrow = 1.0 / most + (1.0 / one - 1.0 / most) / max(ratio, 1.0) ** 2
+        total += 1.0 / narrow - one
     return round(total)
 
 

@@ -188,10 +188,10 @@ function around(state, rows, first, ends) {
   if (state.line === null || !isBounded(state) || first.length === 0) {
     return ends;
   }
-  const others = rows.map((row) => row[state.minimise ? LOWER : UPPER] ?? row[MEAN]);
-  const [low, high] = extremes(first, state.line);
-  const inner = [others.reduce((a, b) => Math.min(a, b), low), others.reduce((a, b) => Math.max(a, b), high)];
-  return state.minimise ? [inner[0], high] : [low, inner[1]];
+  const whole = first.flatMap((row) => [row[MEAN], row[LOWER] ?? row[MEAN], row[UPPER] ?? row[MEAN]]);
+  const far = rows.map((row) => row[state.minimise ? LOWER : UPPER] ?? row[MEAN]);
+  const [low, high] = [Math.min(state.line, ...whole), Math.max(state.line, ...whole)];
+  return state.minimise ? [far.reduce((a, b) => Math.min(a, b), low), high] : [low, far.reduce((a, b) => Math.max(a, b), high)];
 }
 
 /** Draw the race. */
