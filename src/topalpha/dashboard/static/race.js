@@ -183,15 +183,16 @@ function extremes(rows, line) {
   return [low, high];
 }
 
-/** What the axis covers: the leaders whole, and the others as far as they reach; their averages may lie outside. */
+/** What the axis covers: the leaders whole, the others as far as they reach, and as much on the line's other side. */
 function around(state, rows, first, ends) {
   if (state.line === null || !isBounded(state) || first.length === 0) {
     return ends;
   }
   const whole = first.flatMap((row) => [row[MEAN], row[LOWER] ?? row[MEAN], row[UPPER] ?? row[MEAN]]);
   const far = rows.map((row) => row[state.minimise ? LOWER : UPPER] ?? row[MEAN]);
-  const [low, high] = [Math.min(state.line, ...whole), Math.max(state.line, ...whole)];
-  return state.minimise ? [far.reduce((a, b) => Math.min(a, b), low), high] : [low, far.reduce((a, b) => Math.max(a, b), high)];
+  const low = far.reduce((a, b) => Math.min(a, b), Math.min(state.line, ...whole));
+  const high = far.reduce((a, b) => Math.max(a, b), Math.max(state.line, ...whole));
+  return state.minimise ? [low, Math.max(...whole, 2 * state.line - low)] : [Math.min(...whole, 2 * state.line - high), high];
 }
 
 /** Draw the race. */
