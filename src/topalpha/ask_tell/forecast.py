@@ -4,8 +4,8 @@ It has two steps. If every mean stayed as it looks and every bound narrowed with
 this many pulls would let the bounds meet: the challengers come down one by one, the leader is pulled in turn
 (:func:`until_they_meet`). Recorded searches then say how such a number errs: it is too low early, because the leader is
 the luckiest of many, and too high late, because a lucky streak ends a search. ``python -m benchmarks remaining`` says
-how good the estimate is; it is not shown where it was not. Where the evidence of all arms is joined, chance decides
-sooner: even with the true means known, simulations from a moment on are within a factor of 2 three times out of four.
+how good the estimate is; it is not shown where it was not. A rule that joins the evidence of all arms needs less of it,
+so chance decides more.
 """
 
 from __future__ import annotations
