@@ -26,6 +26,11 @@ class Experience(NamedTuple):
 
     It is shown from ``least`` to ``most`` times the pulls spent: earlier the leader is not known yet, and later chance
     decides.
+
+    Examples
+    --------
+    >>> BOUNDS.least < JOINED.least  # chance decides earlier
+    True
     """
 
     factor: float
@@ -44,7 +49,13 @@ _WIDEST = 20.0
 
 
 class Arms(NamedTuple):
-    """The figures of arms where large means are good, one entry per arm."""
+    """The figures of arms where large means are good, one entry per arm.
+
+    Examples
+    --------
+    >>> Arms(np.array([9.0]), np.array([0.5]), np.array([0.25]), np.array([0.75])).upper.tolist()
+    [0.75]
+    """
 
     pulls: Numbers
     mean: Numbers
