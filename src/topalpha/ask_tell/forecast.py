@@ -86,7 +86,7 @@ def forecast(
     >>> one = Arms(*map(np.array, ([400.0], [0.8], [0.7], [0.9])))
     >>> other = Arms(*map(np.array, ([100.0, 300.0], [0.4, 0.7], [0.2, 0.6], [0.6, 0.85])))
     >>> forecast(800, one, other, 0.1, 0.15, math.inf, joined=False)
-    390
+    360
     >>> forecast(8000, one, other, 0.1, 0.15, math.inf, joined=False) is None  # nearly there
     True
     """
