@@ -16,7 +16,7 @@ from topalpha.families.units import Model, reward_model
 from topalpha.former_rules import RULES as RULES_NOW
 from topalpha.former_rules import restated
 from topalpha.randomness import RULES, Seed, stream
-from topalpha.rules.protocol import SUM, WAIT, Algorithm, Certifier, Claim, History, Refuting, Selector
+from topalpha.rules.protocol import SUM, WAIT, Algorithm, Certifier, Claim, History, Joining, Refuting, Selector
 from topalpha.validate import MOST_WIDTH, real, require, whole
 
 if TYPE_CHECKING:
@@ -380,6 +380,24 @@ class Search:
             return []
         claims = self._certifier.claims(self.history, self._memory, arm)
         return [Claim(claim.alpha, claim.epsilon * abs(self.model.factor)) for claim in claims]
+
+    def shown(self, arm: int) -> float | None:
+        """The epsilon within which the evidence of all arms together shows the arm to be, in the caller's units.
+
+        None if the algorithm does not join the evidence of all arms: then the bounds decide.
+
+        Examples
+        --------
+        >>> from topalpha import Search, design
+        >>> search = Search(design("joint-lucb", 0.3, 0.3, 0.2))
+        >>> while (pull := search.ask()) is not None:
+        ...     search.tell(pull, float(pull.arm == 2))
+        >>> search.shown(2) <= 0.3, search.shown(1), Search(design("cc-lucb", 0.3, 0.3, 0.2)).shown(0)
+        (True, inf, None)
+        """
+        if not isinstance(self.algorithm, Joining):
+            return None
+        return self.algorithm.shown(self.history, self._memory, arm) * abs(self.model.factor)
 
     @property
     def rewards(self) -> list[list[float]]:

@@ -93,6 +93,7 @@ def state(recording: Recording) -> tuple[dict[str, Any], frozenset[int]]:
         "law": _law(task),
         **_leader(recording, progress),
         **{key: progress.get(key) for key in ("in_flight", "gap", "left", "claims", "about")},
+        **{key: finite(progress.get(key)) for key in ("evidence", "rest")},
         "undrawn": max(0, (progress.get("wanted") or 0) - (progress.get("arms") or 0)),
         "bounded": is_bounded(progress),
         "selection": selection,

@@ -58,7 +58,11 @@ def pictures(contents: Contents) -> list[Picture]:
         wanted.append(("The proved claims", caption, figures.claims_curve, now))
     if now.bounded:
         moments = timeline(contents.recording, arms=FOLLOWED)
-        caption = "The bounds of the leader and of the arms with the most pulls, over the pulls spent."
+        caption = (
+            "The leader's interval, and how far the arms with the most pulls may still reach, over the pulls spent. "
+            "The search stops when the dash-dotted line meets the dashed one: when the evidence leaves no other arm "
+            "more than epsilon better than the leader."
+        )
         wanted.append(("The race", caption, figures.race, moments))
     caption = "The number of pulls of each arm: most pulls go to the arms that are hard to tell apart."
     wanted.append(("Where the pulls went", caption, figures.pulls, now))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from topalpha.ask_tell import Search, Task, figures_of, fingerprint, steps
 from topalpha.certificate import REASONS, Certificate, bounds, certify, former, part_of
-from topalpha.rules.protocol import Certifier
+from topalpha.rules.protocol import SUM, Certifier
 from topalpha.session.progress import is_history, survey
 from topalpha.storage import Recording, Row
 from topalpha.storage.encoding import quoted
@@ -118,6 +118,8 @@ def _progress_borne_out(said: Mapping[str, Any], search: Search, ended: bool) ->
     true = survey(search, ended=ended).to_dict()
     if "over" not in said:
         true["unresolved"] = _former_unresolved(search)
+    if "evidence" not in said:
+        true["left"] = _former_left(search, true["about"])
     for entry, value in said.items():
         if entry not in true or _text(value) != _text(true[entry]):
             shown = f"{value!r} where the record gives {true.get(entry)!r}"
@@ -142,6 +144,43 @@ def _former_unresolved(search: Search) -> int:
     seen = [arm for arm, count in enumerate(pulls) if count]
     found = sum(search.upper(arm) > level for arm in seen if arm != best) + search.algorithm.arms - len(seen)
     return 0 if search.stopped else found
+
+
+def _former_left(search: Search, about: int | None) -> int | None:
+    """``left`` up to version 0.2.0, which needed a proof for the target's alpha."""
+    if search.stopped or about is None:
+        return 0 if search.stopped else None
+    history, algorithm = search.history, search.algorithm
+    pulls = history.pulls[: history.arms]
+    claims = search.claims(about)
+    if sum(map(bool, pulls)) != algorithm.arms or not claims or claims[0].alpha != algorithm.alpha:
+        return None
+    level = history.stats[SUM][about] / pulls[about] + 0.5 * algorithm.epsilon
+    close = [count for arm, count in enumerate(pulls) if arm == about or search.upper(arm) > level]
+    ratio = claims[0].epsilon / abs(search.model.factor) / algorithm.epsilon
+    return remaining(close, ratio, algorithm.family.capacity)
+
+
+def remaining(pulls: Sequence[int], ratio: float, most: float = math.inf) -> int | None:
+    """The estimate up to version 0.2.0, which was far too high: now :mod:`topalpha.ask_tell.forecast` has it.
+
+    As if the proved epsilon, ``ratio`` times the target's, shrank with the square root of the pulls N of each close
+    arm; on a finite test set of ``most`` items, with that of 1/N - 1/most.
+
+    Examples
+    --------
+    >>> remaining([60, 40], 2.0), remaining([60, 40], 0.9), remaining([60, 40], math.inf)
+    (300, 0, None)
+    >>> remaining([60, 40], 2.0, 68), remaining([68], 2.0, 68)
+    (24, 0)
+    """
+    if math.isinf(ratio):
+        return None
+    total = 0.0
+    for one in pulls:
+        narrow = 1.0 / most + (1.0 / one - 1.0 / most) / max(ratio, 1.0) ** 2
+        total += 1.0 / narrow - one
+    return round(total)
 
 
 def _former_others(search: Search) -> float:

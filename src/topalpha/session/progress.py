@@ -29,6 +29,8 @@ LINE_PERIOD = 5.0
 PERIOD = 0.4
 #: The share of time for a snapshot, and for the claims at that moment, if nobody asked for figures.
 LITTLE = 0.01
+#: Seconds that a look may take without being spared.
+BRIEF = 0.05
 #: Seconds before the first proof: it loads modules, which takes a while.
 SETTLED = 10.0
 
@@ -54,13 +56,13 @@ class Progress:
     unresolved
         The number of other arms with an upper bound over epsilon above the leader's lower bound; 0 after the stop.
     left
-        The estimated number of further pulls, if the true means equal the empirical ones; None if unknown.
+        The estimated number of further pulls; None where it cannot be trusted.
     paused
         Whether no new pulls are started until the message ``continue``.
     claims
         Proved pairs of alpha and epsilon for the arm ``about``, all true at once; None if they were not computed.
     about
-        The arm that a certificate would name, as of the last computation of ``gap``, ``left`` and ``claims``: the one
+        The arm that a certificate would name, as of the last computation of ``gap`` and ``claims``: the one
         with the largest lower bound. Another may lead by now. None before the first computation.
     bounded
         Whether the algorithm has bounds at any time; otherwise ``low`` and ``high`` are the range of all means.
@@ -69,6 +71,9 @@ class Progress:
     wanted, selection, line, over
         As in :class:`topalpha.standing.Standing`: the number of arms to draw, all leaders, the level that the bounds of
         the others must cross, and the number of others that have not.
+    evidence, rest
+        As there: the share of the needed evidence that there is, and the best mean of any other arm that the evidence
+        leaves open, which falls to the line; None if unknown, and in files of earlier versions.
 
     Examples
     --------
@@ -76,7 +81,7 @@ class Progress:
     >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
     >>> search.tell_many([(pull, float(pull.arm == 1)) for pull in search.ask_many(10)])
     >>> progress = survey(search)
-    >>> progress.leader, progress.pulls, progress.gap > 0.0, progress.left > 1
+    >>> progress.leader, progress.pulls, progress.gap > 0.0, progress.evidence < 0.5
     (1, 10, True, True)
     """
 
@@ -99,6 +104,8 @@ class Progress:
     line: float | None = None
     over: int = 0
     history: tuple[tuple[int, float], ...] = ()
+    evidence: float | None = None
+    rest: float | None = None
 
     @classmethod
     def of(cls, now: Standing, paused: bool = False, history: Sequence[tuple[int, float]] = ()) -> Progress:
@@ -127,6 +134,8 @@ class Progress:
             line=_finite(now.line),
             over=len(now.above),
             history=tuple(history),
+            evidence=now.evidence,
+            rest=_finite(now.rest),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -154,6 +163,8 @@ class Progress:
             parts.append(f"gap {max(self.gap, 0.0):.3g}{whose}")
         if self.bounded:
             parts.append(f"{self.unresolved:,} unresolved")
+        if self.evidence is not None:
+            parts.append(f"{math.floor(100.0 * self.evidence)}% of the evidence")
         if self.left is not None:
             parts.append(f"about {self.left:,} to go")
         return " · ".join(["paused", *parts] if self.paused else parts)
@@ -223,6 +234,8 @@ class Snapshots:
         #: When the next snapshot is due, and when claims are computed next.
         self.due = 0.0
         self.next_proof = time.monotonic() + SETTLED
+        #: When the evidence of all arms together is weighed next, if that takes long.
+        self.next_weighing = 0.0
         #: Whether the search has ended, and returns the arm of its claims.
         self.ended = False
         self._latest: Standing | None = None
@@ -271,7 +284,13 @@ class Snapshots:
         due = now >= self.next_proof and not quick
         if before is not None and seen == self._seen and (self._fresh or not due):
             return before
-        found = stand(search, proved=due, ended=self.ended)
+        weighed = due or now >= self.next_weighing
+        found = stand(search, proved=due, ended=self.ended, weighed=weighed)
+        if weighed and found.joined and not due:
+            spent = time.monotonic() - now
+            self.next_weighing = now + (spent / LITTLE if spent > BRIEF else 0.0)
+        elif before is not None and not weighed and found.joined and not search.stopped:
+            found = replace(found, shown=before.shown, left=before.left)
         if due:
             self._proving = time.monotonic() - now
             # The first computation includes loading, and does not predict the next one.
@@ -279,7 +298,7 @@ class Snapshots:
             self._loaded = True
         elif before is not None and not search.stopped:
             # A claim stays proved about its arm, although another arm may lead by now.
-            found = replace(found, gap=before.gap, left=before.left, claims=before.claims, about=before.about)
+            found = replace(found, gap=before.gap, claims=before.claims, about=before.about)
         if due or search.stopped:
             self._remember(found)
         self._latest, self._seen, self._fresh = found, seen, due

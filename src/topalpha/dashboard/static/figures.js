@@ -56,11 +56,18 @@ function certifiedGap(state) {
     `${number(claim.epsilon)} of the ${top(state.alpha, state.minimise)}. ${wanted}`];
 }
 
+/** How much of the needed evidence there is, as a sentence; nothing if the file does not say. */
+function evidence(state) {
+  return typeof state.evidence === "number" ? `${Math.floor(100 * state.evidence)}% of the needed evidence is there. ` : "";
+}
+
 function left(state) {
+  const there = evidence(state);
   if (state.left === null || state.left === undefined) {
-    return ["Not yet known", "An estimate needs a first proof."];
+    return ["Not known now", `${there}The number is shown where it can be trusted, mostly between a third and three quarters ` +
+      "of the way."];
   }
-  return [count(state.left), "If the means are what they look like. An estimate, no promise."];
+  return [count(state.left), `${there}An estimate, mostly right within a factor of 2.`];
 }
 
 /** Each of the four figures with its note. */
