@@ -9,7 +9,7 @@ JOBS   ?= 3
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check hooks browser bytecode test test-slow format docs bench audit study compare prompt-choice model-search boosting rivals pictures clean
+.PHONY: help setup demo check hooks browser bytecode test test-slow format docs bench audit study compare prompt-choice recorded model-search boosting rivals pictures clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,7 +59,7 @@ docs: $(STAMP) ## Build the documentation site into build/site
 
 bench: $(STAMP) ## Speed, start-up and pulls, against their targets
 	@$(BIN)/python -m benchmarks
-	@$(BIN)/python -m benchmarks.readme
+	@$(BIN)/python -m benchmarks.algorithms_page
 
 audit: $(STAMP) ## Error rates on hard reservoirs, and both drivers on every algorithm and family
 	@$(BIN)/topalpha audit --full
@@ -72,6 +72,9 @@ compare: $(STAMP) ## Measure the whole field side by side again
 
 prompt-choice: $(STAMP) ## Measure choices on a test set again: costs and errors
 	@$(BIN)/python -m studies.prompt_choice
+
+recorded: $(STAMP) ## Measure choices on tables that others recorded again
+	@$(BIN)/python -m studies.recorded_tables
 
 rivals: $(STAMP)
 	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,rivals]'

@@ -1,7 +1,7 @@
 """All benchmarks, written to benchmarks/results.json: ``make bench``.
 
 ``python -m benchmarks speed`` (or ``start``, ``table``, ``pulls``, ``practice``, ``field``, ``dashboard``,
-``page``) runs one part and leaves the others' figures.
+``page``, ``remaining``) runs one part and leaves the others' figures.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import dashboard, field, page, practice, speed, start_up
+from benchmarks import dashboard, field, page, practice, remaining, speed, start_up
 from topalpha import design, simulate
 from topalpha.research.table1 import table1
 
@@ -77,6 +77,7 @@ def targets(results: dict[str, Any]) -> dict[str, bool]:
         "--help in under 0.3 s": begin["topalpha --help"] < 0.3,
     }
     met |= practical(results["practice"]) | watched(results["dashboard"]) | seen(results["page"])
+    met |= estimated(results["remaining"])
     for name, spent in results["field"]["microseconds_a_pull"].items():
         most = 30.0 if name in field.HEAVY else 1.0
         met[f"{name} at most {most:g} us a pull at about {field.ARMS} arms"] = spent["median"] <= most
@@ -135,6 +136,16 @@ def seen(found: dict[str, Any]) -> dict[str, bool]:
     return met
 
 
+def estimated(found: dict[str, Any]) -> dict[str, bool]:
+    """Those of the estimate of the pulls left."""
+    late = found["from a third of the way on"]
+    return {
+        "to go: over 200 searches": found["searches"] >= 200,
+        "to go: shown in 70% of the looks from a third of the way on": late["shown"] >= 0.7,
+        "to go: within a factor of 2 in 80% of those": late["within a factor of 2"] >= 0.8,
+    }
+
+
 PARTS = {
     "start": start_up.measure,
     "speed": speed.measure,
@@ -144,6 +155,7 @@ PARTS = {
     "field": field.measure,
     "dashboard": dashboard.measure,
     "page": page.measure,
+    "remaining": remaining.measure,
 }
 
 

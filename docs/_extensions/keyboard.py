@@ -13,7 +13,7 @@ def complete(app: Sphinx, page: str, template: str, context: dict[str, Any], doc
     """Captions of the navigation are headings of a level, and blocks that scroll can be reached by the tab key."""
     for name, plain, complete in (
         ("furo_navigation_tree", ' role="heading"', ' role="heading" aria-level="2"'),
-        ("body", "<pre>", '<pre tabindex="0">'),
+        ("body", '<pre class="columns">', '<pre tabindex="0" class="columns">'),
         ("body", '<div class="math"', '<div tabindex="0" class="math"'),
         ("body", '<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
     ):

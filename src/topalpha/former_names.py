@@ -52,7 +52,7 @@ FORMER: dict[str, tuple[str, ...]] = {
     "wording": ("certificate.document", "session.agreement", "storage.encoding"),
     "verification": ("session.verification",),
     "agreement": ("session.agreement",),
-    "progress": ("session.progress", "ask_tell.standing"),
+    "progress": ("session.progress", "ask_tell.standing", "session.agreement"),
     "snapshots": ("session.progress", "ask_tell.standing"),
     "identity": ("session.identity",),
     "driving": ("running.drive",),

@@ -10,10 +10,13 @@ import math
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from inspect import signature
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 Plain = TypeVar("Plain")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: The largest count: the limit of SQLite's and NumPy's integers.
 LARGEST = 2**63 - 1
@@ -26,6 +29,9 @@ MOST_RUNS = 10**7
 
 #: The most candidates in a list.
 LONGEST_LIST = 10**7
+
+#: The most items of a test set: its bounds use a table of ln k! for every k up to that, which is built now and then.
+MOST_ITEMS = 10**6
 
 #: The most threads or processes, and the most pulls in flight.
 MOST_WORKERS, MOST_WIDTH = 10**4, 10**6
@@ -46,6 +52,17 @@ def require(holds: bool, name: str, condition: str, value: object) -> None:
     """
     if not holds:
         raise ValueError(f"{name} must {condition}, got {quoted(value)}")
+
+
+def installing(extra: str) -> str:
+    """How to install an optional part of the package, for messages where it is missing.
+
+    Examples
+    --------
+    >>> installing("plot")
+    "pip install '.[plot]' in a clone of topalpha"
+    """
+    return f"pip install '.[{extra}]' in a clone of topalpha"
 
 
 def quoted(value: object) -> str:
@@ -312,6 +329,46 @@ def file_name(name: str, value: str | os.PathLike[str]) -> str:
     text = os.fspath(value) if isinstance(value, str | os.PathLike) else value
     require(isinstance(text, str) and text != "" and "\0" not in text, name, "be the name of a file", value)
     return text
+
+
+def expected(given: Iterable[str], known: Iterable[str], hints: Mapping[str, str] | None = None) -> None:
+    """Raise ``TypeError``, as a call with a wrong argument does, for the first name that is not known.
+
+    ``hints`` say by name what to write instead; for other names a similar one is suggested.
+
+    Examples
+    --------
+    >>> expected(["minimize"], ["epsilon", "minimise"])
+    Traceback (most recent call last):
+    TypeError: got an unexpected keyword argument 'minimize'; did you mean minimise?
+    """
+    names = list(known)
+    for name in given:
+        if name not in names:
+            from difflib import get_close_matches  # not before there is an error
+
+            similar = "".join(f"did you mean {one}?" for one in get_close_matches(name, names, 1))
+            hint = (hints or {}).get(name, similar)
+            raise TypeError(f"got an unexpected keyword argument {name!r}" + (f"; {hint}" if hint else ""))
+
+
+def suggesting(function: Function, hints: Mapping[str, str] | None = None) -> Function:
+    """The function, which names a similar argument when it is called with an unknown one.
+
+    Examples
+    --------
+    >>> suggesting(lambda minimise: None)(minimize=True)
+    Traceback (most recent call last):
+    TypeError: got an unexpected keyword argument 'minimize'; did you mean minimise?
+    """
+    known = signature(function).parameters
+
+    @wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        expected(named, known, hints)
+        return function(*arguments, **named)
+
+    return cast(Function, call)
 
 
 def choice(name: str, value: str, allowed: Iterable[str]) -> str:

@@ -10,8 +10,8 @@ from studies.model_search.tasks import FOLDS, TASKS
 from studies.model_search.words import by_search, fits, is_ours, percent, rate, shown, table, target, wrapped
 
 SET_UP = """
-Three data sets that scikit-learn ships; for each, a pool of {candidates} candidates drawn once from the law of the
-parameters, and the score of every candidate on {splits} recorded splits, the folds of {partitions} random 5-fold
+Three data sets that scikit-learn ships; for each, a pool of {candidates} candidates drawn once from the distributions
+of the parameters, and the score of every candidate on {splits} recorded splits, the folds of {partitions} random 5-fold
 partitions. A search is replayed: a fit looks up a recorded score. Candidates come from the pool with replacement; a
 split of a candidate's own is a recorded one, drawn with replacement; 5-fold searches use one recorded partition for all
 candidates, as scikit-learn does. So the true mean of every candidate is known without error, and a search can be run
@@ -21,15 +21,15 @@ same pool.
 
 OPTUNA = """
 Optuna proposes parameters freely. In the replay each proposal is replaced by the candidate of the pool that is nearest
-to it, each parameter measured by the distribution function of its law. The real runs below let it propose what it
+to it, each parameter measured by its distribution function. The real runs below let it propose what it
 likes, and measure the true mean of its choice on the recorded splits.
 """
 
 READING = """
 A cell says in how many runs the true mean of the choice was below the top 5% (or 10%) of the pool, or more than a
 tolerance below it, with the exact 95% interval. The last is what `TopAlphaSearchCV` promises to do with probability at
-most delta, for the alpha and epsilon that it was asked for (its own cell is in bold). "Below the top 5%" without a
-tolerance is promised by nobody. Regret is by how much the choice's true mean is below the pool's best. Fits and regret
+most delta, for the alpha and epsilon that it was asked for (its own cell is in bold). Nobody promises "below the top
+5%" without a tolerance. Regret is how far the choice's true mean is below the pool's best. Fits and regret
 are averages; successive halving fits on few rows at first, and what its fits are worth in fits on all rows is in
 brackets.
 """

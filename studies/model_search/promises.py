@@ -13,11 +13,11 @@ Row = dict[str, Any]
 USUAL = "RandomizedSearchCV(n_iter=60, cv=5)"
 
 REASONS = """
-Why others do with fewer fits: they end when you say, and here somebody who knows the truth said it. A guarantee for
+Why others do with fewer fits: they end when you say, and here you know the truth. A guarantee for
 every pool must be ready for one in which nearly all candidates are just below the best. Candidates that are compared
-on the same folds share the luck of these folds, so that their difference varies less than their scores do, most of all
-on diabetes; bounds for each mean by itself do not profit from that. And Optuna does not keep to the law: it goes to
-where scores were good, and nobody can say any more of what law its choice is in the top 5%. On the other side is
+on the same folds share the luck of these folds: their difference varies less than their scores do, most of all
+on diabetes; bounds for each mean by itself do not profit from that. And Optuna leaves the pool: it goes to where
+scores were good, and then "the top 5%" has no pool that it refers to. On the other side is
 cancer, where many candidates are alike: there the best score of a 5-fold search is often the luckiest one, more
 candidates help little, and no rival with fewer fits had as little regret as `TopAlphaSearchCV` with splits of its own,
 which spends its fits on the candidates that are hard to tell apart.

@@ -195,8 +195,8 @@ against the upper quantile. Rows whose error rate is above delta beyond doubt (t
 printed n.
 
 **The column "effective alpha"** is said to be the measure of the arms that meet the (alpha, epsilon) criterion. All its
-values equal α^(1/b) + ε, the distance from 1 of the untruncated law's threshold; that is not a measure. The true
-measure is beside it.
+values equal α^(1/b) + ε, the distance from 1 of the untruncated distribution's threshold; that is not a measure. The
+true measure is beside it.
 
 ## Which n, gamma and k1 the paper used
 
@@ -212,7 +212,7 @@ tell gamma and k1 (each published figure is a mean of 100 runs, rounded to a tho
 
 The best fit is gamma = {best["gamma"]:g}, k1 = {best["k1"]:g} with n = {number}. Constants that give nearly the same
 rate β(t, δ) at the times that matter cannot be told apart. All these runs break ties towards the arm with fewer pulls;
-the paper does not say how it does, and another rule moves the pulls by some per cent, so that only gross differences in
+the paper does not say how it does, and another rule moves the pulls by some per cent: only gross differences in
 the last column mean something.
 
 ## The other algorithms on the same rows
@@ -240,6 +240,6 @@ Mean pulls in thousands (± one standard error), alpha = epsilon = .05:
 "Growth" is the factor from δ = .1 to δ = 1e-8; over that range ln(1/δ) grows by {math.log(1e8) / math.log(10):.0f}. The
 "exponent" is the power of ln(1/δ) by which pulls grow between δ = 1e-6 and δ = 1e-8: 1 for a logarithm, 2 for its
 square. With union bounds the number of arms and the pulls an arm needs both grow with ln(1/δ), but the second starts
-from a large constant (ln n, ln k1, ln t), so that the square shows late: in lucb++ before kl-lucb, and where many arms
+from a large constant (ln n, ln k1, ln t), and the square shows late: in lucb++ before kl-lucb, and where many arms
 are hard to tell apart. With constant confidence only the number of arms and the leader's own pulls grow.
 """

@@ -169,7 +169,7 @@ def test_a_stopped_search_stays_stopped():
     assert search.ask() is None
     assert search.ask() is None
     assert snapshot(search) == before
-    assert search.result.statement.startswith("With probability at least 0.8, the mean of arm")
+    assert search.result.statement.startswith("With probability at least 0.8, arm ")
     with pytest.raises(ValueError, match="pull must have been asked for"):
         search.tell(Pull(0, 5, 0), 1.0)
 

@@ -226,7 +226,7 @@ def test_the_extra_is_named_where_it_is_missing(path, module, monkeypatch):
     found = CliRunner().invoke(main, ["dashboard", str(path), "--port", "0", "--no-open"])
     assert (found.exit_code, found.stdout) == (2, "")
     assert found.stderr.startswith("topalpha: dashboard must be installed with its extra")
-    assert "topalpha[dashboard]" in found.stderr
+    assert "'.[dashboard]'" in found.stderr
     assert found.stderr.count("\n") == 1
 
 

@@ -38,9 +38,10 @@ def test_first_everything_then_what_changed(path):
             **PROGRESS,
             **target,
             **{"name": "first", "full": True, "status": "running", "alive": True, "paused": False},
-            **{"law": "the law that candidates are drawn from", "line": 0.7, "claims": None, "certificate": None},
+            **{"law": "the pool", "line": 0.7, "claims": None, "certificate": None},
             **{"about": None, "bounded": True, "joint": TASK["algorithm"] == "joint-lucb"},
-            **{"selection": [1], "over": 2, "undrawn": 0},
+            **{"selection": [1], "over": 2, "undrawn": 0, "candidate": None, "history": []},
+            **{"evidence": None, "rest": None},
             "rows": [[0, 2, 0.5, None, 0.75, 0, 1], [1, 4, 0.75, 0.5, 0.875, 1, 0], [2, 0, None, 0.0, None, 0, 1]],
         }
         claims = [[0.1, 0.3], [0.2, 0.1]]

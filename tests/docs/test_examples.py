@@ -11,11 +11,24 @@ import pytest
 
 from tests.support.folders import ROOT
 from tests.support.marks import quick
-from topalpha import StorageError
 
 EXAMPLES = ROOT / "examples"
-DOCUMENTS = ("start", "tutorial", "choosing", "guarantee", "model_search", "boosting", "figures", "dashboard", "trust")
-LONG = ("tutorial", "model_search", "boosting", "figures", "dashboard")  # half a minute in all
+DOCUMENTS = (
+    *("start", "when", "choosing", "costs", "questions", "guarantee", "tutorial", "model_search", "boosting"),
+    *("parallel", "minimise", "test_sets", "command_line", "reports", "ask_and_tell", "simulation"),
+    *("figures", "dashboard", "trust", "recorded_tables"),
+)
+#: Their code runs in the test of what they print.
+PRINTING = ("start", "costs", "questions")
+LONG = (
+    "tutorial",
+    "model_search",
+    "boosting",
+    "figures",
+    "dashboard",
+    "parallel",
+    "ask_and_tell",
+)  # half a minute in all
 FEWER_FILES = 12
 TESTED = ("compression", "compression_truth", "folk_rule", "pilots", "prompt_choice", "width")
 
@@ -214,10 +227,13 @@ def check_the_budget(search, X, y):
     assert f"{search.n_candidates_} settings have no finite bounds before five fits each, and with less than" in text
     assert f"with less than {5 * search.n_candidates_} fits the statement" in text
     short = search.set_params(max_fits=5 * search.n_candidates_ - 1).fit(X, y)
-    assert short.certificate_.statement.endswith("Nothing is proved.")
+    assert short.certificate_.statement.startswith("Nothing is proved.")
 
 
-@pytest.mark.parametrize("name", quick(DOCUMENTS, [name for name in DOCUMENTS if name not in LONG]))
+@pytest.mark.parametrize(
+    "name",
+    quick([one for one in DOCUMENTS if one not in PRINTING], [one for one in DOCUMENTS if one not in LONG + PRINTING]),
+)
 def test_blocks_of_python_run(name, compression, monkeypatch):
     """In order, in one namespace, with targets as printed. "needs X" in the info string: only where X is installed."""
     kinds = {info for info, _ in fences(name)}
@@ -228,8 +244,9 @@ def test_blocks_of_python_run(name, compression, monkeypatch):
         if not info or (needed and importlib.util.find_spec(needed) is None):
             continue
         exec(compile(block, f"docs/{name}.md", "exec"), space)
-    if name == "tutorial":
+    if name == "ask_and_tell":
         assert space["certificate"].proved
+    if name == "tutorial":
         assert space["early"].certificate.reason in ("pulls", "stopped")
     if name == "model_search":
         check_the_budget(space["early"], space["X"], space["y"])
@@ -264,6 +281,8 @@ def test_links_lead_somewhere():
     for name in DOCUMENTS:
         text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
         for target in re.findall(r"\]\(([^)]+)\)", text):
+            if target.startswith("https:"):
+                continue
             path, _, place = target.partition("#")
             file = (ROOT / "docs" / path) if path else ROOT / "docs" / f"{name}.md"
             assert file.is_file(), target
@@ -302,10 +321,13 @@ def test_what_the_readme_shows_runs(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert len(blocks) >= 5
+    assert len(blocks) == 3
+    assert len(text.splitlines()) <= 150
     for block in blocks:
         exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
-    with pytest.raises(StorageError, match="resume continues the search of that name"):  # as its words say
-        exec(compile(blocks[0], "README.md", "exec"), {"__name__": "readme"})
-    printed = capsys.readouterr().out
-    assert printed.count("With probability at least 0.95") >= 5
+    once = capsys.readouterr().out
+    assert once.count("With probability at least 0.95") == 3
+    again = {"__name__": "readme"}
+    exec(compile(blocks[1], "README.md", "exec"), again)  # as its words say
+    assert capsys.readouterr().out.strip() == str(again["result"])
+    assert str(again["result"]) in once

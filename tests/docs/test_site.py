@@ -4,88 +4,20 @@ import contextlib
 import html
 import importlib
 import inspect
-import io
-import os
 import re
-import shutil
-import sqlite3
 import subprocess
 import sys
 
 import pytest
 
-from tests.support import chromium, site_checks
+from tests.support import site_checks
 from tests.support.folders import ROOT
-from tests.support.marks import quick
 from topalpha.algorithms import ALGORITHMS, DEFAULT
 from topalpha.cli.inputs import settable
 
 DOCS = ROOT / "docs"
 GALLERY = sorted(path.stem for path in (ROOT / "examples" / "gallery").glob("plot_*.py"))
-MODULES = ("", ".sklearn", ".figures", ".storage", ".theory", ".reservoirs", ".testing")
-OPENED = ("index.html", "start.html", "algorithms.html", "gallery/index.html", "api/searching.html", "search.html")
-SIZES = """() => {
-    const formulas = [...document.querySelectorAll("article math")];
-    return {
-        formulas: formulas.length,
-        faulty: document.querySelectorAll("merror, .katex-error, .formula-error").length,
-        empty: formulas.filter(one => one.getBoundingClientRect().width < 1).length,
-    };
-}"""
-#: What reaches beyond the text and cannot be scrolled to; the theme lets headings stand out by half a letter.
-HIDDEN = """() => {
-    const article = document.querySelector("article");
-    const letter = parseFloat(getComputedStyle(document.documentElement).fontSize);
-    const edge = article.getBoundingClientRect().right + letter / 2;
-    const scrolls = one => one !== null && one !== article
-        && (/auto|scroll/.test(getComputedStyle(one).overflowX) || scrolls(one.parentElement));
-    return [...article.querySelectorAll("*")]
-        .filter(one => one.getBoundingClientRect().right > edge && !scrolls(one.parentElement))
-        .map(one => `${one.tagName} ${one.className}: ${one.textContent.slice(0, 60)}`);
-}"""
-WIDE_BLOCK = """() => {
-    const block = document.createElement("div");
-    block.style.width = "3000px";
-    document.querySelector("article").append(block);
-}"""
-
-
-def build(folder, gallery):
-    """The site of this tree, with or without running the gallery's examples, and what the build said."""
-    shutil.rmtree(DOCS / "gallery", ignore_errors=True)
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-d", str(folder / "doctrees")]
-    command += ["-D", f"plot_gallery={gallery:d}"]
-    environment = {**os.environ, "MPLBACKEND": "agg", "PYTHONPATH": str(ROOT / "src")}
-    command += [str(DOCS), str(folder / "site")]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
-
-
-def built(factory, gallery):
-    """Built once, by whichever worker comes first: SQLite's lock, unlike a file's existence, ends with its process."""
-    own = factory.getbasetemp()
-    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "documentation"
-    place, said = folder / f"gallery{gallery:d}", folder / f"said{gallery:d}.txt"
-    place.mkdir(parents=True, exist_ok=True)
-    with contextlib.closing(sqlite3.connect(folder / "lock.db", timeout=600)) as lock:
-        lock.execute("BEGIN EXCLUSIVE")  # also between the two kinds, which share docs/gallery
-        if not said.exists():
-            done = build(place, gallery)
-            said.write_text(f"{done.returncode}\n{done.stdout}{done.stderr}", encoding="utf-8")
-    code, _, words = said.read_text(encoding="utf-8").partition("\n")
-    assert code == "0", words
-    return place / "site"
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    """All pages; those of the gallery without what their examples print and draw."""
-    return built(tmp_path_factory, gallery=False)
-
-
-@pytest.fixture(scope="session")
-def site_with_gallery(tmp_path_factory):
-    """The site as it is published."""
-    return built(tmp_path_factory, gallery=True)
+MODULES = ("", ".sklearn", ".figures", ".storage", ".theory", ".reservoirs", ".testing", ".testset")
 
 
 @pytest.mark.slow
@@ -156,7 +88,7 @@ def led_to(site, link):
 
 @pytest.mark.slow
 def test_table_of_algorithms_is_the_registry(site):
-    text = site_checks.pages(site)["algorithms.html"].text
+    text = site_checks.pages(site)["algorithms.html"].text.partition('id="pulls-and-speed"')[0]
     rows = {}
     for row in re.findall(r"<tr.*?</tr>", text, re.DOTALL):
         found = re.findall(r"<td.*?</td>", row, re.DOTALL)
@@ -218,64 +150,6 @@ def test_files_outside_docs_are_pages(site):
 
 
 @pytest.fixture
-def browser():
-    """Chromium, or one sentence on how to get it."""
-    path = chromium.find()
-    if path is None:
-        (pytest.fail if chromium.is_mandatory() else pytest.skip)(chromium.MISSING)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=list(chromium.FLAGS))
-        yield opened
-        opened.close()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("which", quick(["some", "all"], ["some"]))
-def test_in_a_browser_nothing_is_fetched_and_all_can_be_read(site, browser, which):
-    found = site_checks.pages(site)
-    chosen = dict.fromkeys((*OPENED, *(place for place, page in found.items() if page.formulas)))
-    if which == "some":
-        chosen = (*OPENED, "notation.html", "field/biased_coin.html")
-    asked, said, formulas = [], [], 0
-    page = browser.new_page(viewport={"width": 400, "height": 800})
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.route(re.compile(r"^(?!file:|data:)"), lambda route: route.abort())
-    for place in chosen:
-        page.goto((site / place).as_uri())
-        shown = page.evaluate(SIZES)
-        assert shown["faulty"] == 0, place
-        assert shown["empty"] == 0, place
-        formulas += shown["formulas"]
-        for width in (400, 1280):
-            page.set_viewport_size({"width": width, "height": 800})
-            assert page.evaluate(HIDDEN) == [], (place, width)
-    page.evaluate(WIDE_BLOCK)
-    assert len(page.evaluate(HIDDEN)) == 1  # the negative control
-    page.goto((site / "search.html").as_uri() + "?q=reservoir")
-    page.wait_for_selector("#search-results li a")
-    assert page.locator("#search-results li a").count() > 3
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    assert said == []
-    assert formulas > (2500 if which == "all" else 150)
-
-
-def test_first_page_prints_what_it_shows(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    text = (DOCS / "start.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```\n```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == text.count("```python") >= 4
-    space = {"__name__": "start"}
-    for code, shown in blocks:
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            exec(compile(code, "docs/start.md", "exec"), space)
-        assert printed.getvalue() == shown
-
-
-@pytest.fixture
 def extensions():
     """The modules that the build adds to Sphinx."""
     return lambda name: importlib.import_module(f"docs._extensions.{name}")
@@ -292,6 +166,14 @@ def test_links_are_rewritten_where_the_site_has_another_place_for_a_file(extensi
     assert rewritten("[proofs.md](../proofs.md#a)", "field/p2") == "[](../proofs.md#a)"
     for kept in ("[e](../examples/width.py)", "[f](https://example.org/README.md)", "[g](#here)", "[h](field/p2.md)"):
         assert rewritten(kept, "choosing") == kept
+
+
+def test_what_was_printed_in_columns_is_known(extensions):
+    in_columns = extensions("blocks").in_columns
+    assert in_columns("rule     wrong\nmean   5%\nmedian   7%\n")
+    assert in_columns("┌──┐\n└──┘")
+    assert not in_columns("A sentence.  Another one.\nAnd a third one, in a line of its own.")
+    assert not in_columns("def f(x):\n    return x\n")
 
 
 def test_formulas_are_written_as_mathml_and_wrong_ones_are_refused(extensions):

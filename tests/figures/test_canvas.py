@@ -137,7 +137,7 @@ def test_matplotlib_is_loaded_by_drawing_alone_and_named_where_it_is_missing(fil
         f"topalpha.cli.main(['figure', {str(file)!r}, '--name', 'joint', '-o', 'x.png'])"
     )
     outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    sentence = "figures must be drawn with matplotlib: pip install 'topalpha[plot]'"
+    sentence = "figures must be drawn with matplotlib: pip install '.[plot]' in a clone of topalpha"
     assert outcome.stdout.splitlines() == [sentence] * 2, outcome.stderr
     assert outcome.returncode == 2
     assert outcome.stderr == f"topalpha: {sentence}\n"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.support import records
 from tests.support.drawn_searches import EASY, NAMES, draw, look, pull
 from tests.support.pictures import bars
 from topalpha import search
 from topalpha.figures import new_axes, race
 from topalpha.figures.style import END, LEADER, LINE, REACH
 from topalpha.standing import timeline
+from topalpha.storage import names, read
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -21,26 +23,52 @@ def test_the_race_is_the_timeline(file, name):
     mean = look(axes, LEADER).get_xydata()
     np.testing.assert_array_equal(mean, [(now.total, now.row(now.leader).mean) for now in moments])
     np.testing.assert_array_equal(look(axes, LINE).get_xydata(), np.column_stack([x, [now.line for now in moments]]))
-    reach = [now.reach for now in moments]
-    np.testing.assert_array_equal(look(axes, REACH).get_xydata(), np.column_stack([x, reach]))
+    low, high = axes.get_ylim()
+    # What is open is cut off far beyond the picture.
+    rest = np.clip([now.rest for now in moments], 2 * low - high, 2 * high - low)
+    np.testing.assert_allclose(look(axes, REACH).get_xydata(), np.column_stack([x, rest]))
     assert set(look(axes, END).get_xdata()) == {moments[-1].total}
-    bounds = {(now.total, row.lower, row.upper) for now in moments for row in now.rows if row.arm != now.leader}
+    end = "lower" if moments[-1].minimise else "upper"
+    bounds = {(now.total, *sorted((row.mean, getattr(row, end)))) for now in moments for row in now.rows if row.mean}
+    bounds |= {(now.total, row.lower, row.mean) for now in moments for row in now.rows} if end == "lower" else set()
     assert {tuple(bar) for bar in bars(axes)} <= bounds
     assert len(bars(axes)) > 8
-    low, high = axes.get_ylim()
-    late = [now for now in moments if now.total > 0.2 * moments[-1].total]
-    for now in late:
+    for now in moments:
         row = now.row(now.leader)
-        assert low <= min(row.lower, now.line, now.reach)
-        assert high >= max(row.upper, now.line, now.reach)
+        if now.total >= 0.75 * moments[-1].total:
+            assert low <= min(row.lower, now.line, now.rest)
+            assert high >= max(row.upper, now.line)
 
 
-def test_the_race_ends_where_the_lines_meet_for_separate_bounds(file):
-    for name, sign in (("stopped", 1.0), ("costs", -1.0)):
+def test_the_race_ends_where_the_lines_meet(file):
+    for name, sign in (("stopped", 1.0), ("costs", -1.0), ("joint", 1.0)):
         axes = race(file, name, axes=new_axes())
         gap = sign * (look(axes, REACH).get_ydata() - look(axes, LINE).get_ydata())
         assert gap[-1] <= 1e-9
         assert (gap[:-1] > 0.0).mean() > 0.9
+
+
+def test_negative_control_the_bounds_alone_do_not_meet_where_evidence_is_joined(file):
+    moments = timeline(file, "joint")
+    assert moments[-1].reach > moments[-1].line
+    assert (
+        "all evidence together"
+        in look(race(moments, axes=new_axes()), REACH).axes.get_legend().get_texts()[3].get_text()
+    )
+
+
+@pytest.mark.parametrize("version", ["0.1.0.db", "0.2.0.db", "0.2.0-families.db"])
+def test_files_of_earlier_versions_are_drawn(tmp_path, version):
+    path = records.unpacked(tmp_path, version)
+    for name in names(path):
+        recording = read(path, name)
+        assert "evidence" not in (recording.progress or {})
+        drawn = race(recording, points=12, axes=new_axes())
+        if recording.status == "stopped":
+            now = timeline(recording, points=1)[-1]
+            assert now.evidence == 1.0
+            assert now.rest >= now.line if now.minimise else now.rest <= now.line
+        assert len(drawn.lines) >= 3
 
 
 def test_stored_and_unstored_results_make_the_same_race(file):

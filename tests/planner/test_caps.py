@@ -74,7 +74,7 @@ def test_no_cap_is_claimed_where_none_is_proved():
 
 def test_a_finite_set_of_items_is_a_cap():
     algorithm = design("joint-lucb", *TARGET)._replace(family=PassFail(30))
-    assert sure_cap(algorithm) == (algorithm.arms * 30, "every item of every candidate")
+    assert sure_cap(algorithm) == (algorithm.arms * 30, "every example of every candidate")
 
 
 @pytest.mark.parametrize("name", quick(["cc-lucb", "lucb++", "kl-lucb"], ["cc-lucb", "lucb++"]))

@@ -77,3 +77,11 @@ def test_a_search_that_does_not_end_is_said_not_to():
     law = TwoPoint(0.5, 0.5 + 1e-9, 0.5)
     cost = expect(Case("", law), lambda a, e: design("cc-lucb", a, min(e, 1e-4), 0.2), 0.2, 1e-4, budget=1000)
     assert (cost.mean, cost.runs) == (None, 0)
+
+
+def test_what_is_extrapolated_never_exceeds_a_test_set():
+    make = lambda alpha, epsilon: design("cc-lucb", alpha, epsilon, 0.1, PassFail(400))  # noqa: E731
+    found = expect(Case("alike", Dirac(0.5)), make, 0.2, 0.001, runs=4, budget=6_000)
+    assert found.epsilon >= 0.008  # so the factor alone is 64
+    assert found.extrapolated
+    assert found.mean == make(0.2, 0.001).arms * 400

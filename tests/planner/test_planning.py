@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from tests.support.plan_command import call, refused
+from topalpha import ScoreTable
 from topalpha.algorithms import design
 from topalpha.planner import plan
+from topalpha.testset.replays import replays
 
 TARGET = (0.2, 0.3, 0.2)
 
@@ -65,6 +68,73 @@ def test_the_command_says_it_in_words_and_in_json(tmp_path):
     assert (planned["pilot"]["candidates"], planned["pilot"]["evaluations"]) == (9, 18)
     assert [cost["case"] for cost in planned["costs"]] == ["pilot"]
     assert "It is not a guarantee" in call(*cheap, "--pilot", str(path)).stdout
+
+
+def test_a_plan_for_select_costs_what_choices_cost():
+    """On lists whose pass rates are drawn evenly, as the second line of the plan has them."""
+    found = plan(None, 0.1, 0.1, candidates=8, examples=40, runs=100)
+    rng, costs = np.random.default_rng(0), []
+    for seed in range(100):
+        scores = rng.random((8, 40)) < rng.random((8, 1))
+        table = ScoreTable([f"c{one}" for one in range(8)], [f"e{one}" for one in range(40)], scores)
+        costs.append(replays(table, epsilon=0.1, delta=0.1, seed=seed).run(0).pulls)
+    assert found.algorithm == "cc-lucb"
+    assert found.cap.pulls == 320
+    assert max(costs) <= 320
+    spread = np.hypot(np.std(costs) / 10.0, found.costs[1].stderr)
+    assert abs(np.mean(costs) - found.costs[1].mean) < 4.0 * spread
+    assert found.costs[0].mean > found.costs[1].mean + 4.0 * spread  # the control: candidates that are alike cost more
+
+
+def test_a_plan_for_a_list_varies_its_length_and_bills_evaluations():
+    found = plan(None, 0.2, 0.2, candidates=9, examples=30, price=0.5, seconds=60.0, runs=8)
+    assert [(row.parameter, row.value) for row in found.rows[:4]] == [
+        ("candidates", 4), ("candidates", 18), ("examples", 15), ("examples", 60),
+    ]  # fmt: skip
+    assert found.rows[0].arms == 4
+    assert "the best of a list of 9 on 30 examples" in found.statement
+    assert [one.case for one in found.bills] == ["all candidates are alike", "candidates are spread evenly", "at most"]
+    assert found.bills[-1][1:] == (270, 135.0, 4.5)
+    assert found.bills[0].money == 0.5 * found.costs[0].mean
+    top = plan(0.3, 0.2, 0.2, candidates=90, examples=30, runs=8)
+    assert "the top 30% of a list of 90" in top.statement
+    assert top.arms < 90
+    assert top.rows[0].parameter == "alpha"
+    unpriced = plan(None, 0.2, 0.2, candidates=9, runs=8)
+    assert unpriced.algorithm == "joint-lucb"
+    assert [one.money for one in unpriced.bills] == [None, None]  # no cap is proved
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"candidates": 0}, "candidates must be a whole number"),
+        ({"examples": 2.5}, "examples must be a whole number"),
+        ({"examples": 2_000_000}, "examples must be at most 1000000"),
+        ({"price": -1.0}, "price must be"),
+        ({"seconds": float("nan")}, "seconds must be"),
+        ({"examples": 9, "family": "bernoulli"}, "family must be left out where examples are given"),
+        ({"examples": 9, "minimise": True}, "minimise must be left out where examples are given"),
+        ({"examples": 9, "algorithm": "kl-lucb"}, "algorithm must be one of cc-lucb, joint-lucb"),
+        ({"pool": 9}, "options must not name a pool: give candidates"),
+    ],
+)
+def test_bad_lists_and_prices_get_one_sentence(given, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        plan(None, 0.2, 0.2, **given)
+
+
+def test_the_command_plans_for_select():
+    asked = ("--candidates", "9", "--examples", "30", "--epsilon", ".2", "--delta", ".2", "--runs", "8")
+    text = " ".join(call(*asked, "--price", "0.5", "--seconds", "60").stdout.split())
+    assert "the best of a list of 9 on 30 examples" in text
+    assert "every example of every candidate" in text
+    assert "at most 270 135.00 4.50" in text
+    assert "What they cost" not in call(*asked).stdout
+    found = json.loads(call(*asked, "--json", "-").stdout)
+    assert found == json.loads(json.dumps(plan(None, 0.2, 0.2, candidates=9, examples=30, runs=8).to_dict()))
+    assert refused("--examples", "30", "--family", "bernoulli").startswith("family must be left out")
+    assert refused("--price", "-1").startswith("price must")
 
 
 def test_an_interrupted_plan_is_code_130(monkeypatch):

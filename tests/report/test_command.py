@@ -54,5 +54,5 @@ def test_what_is_not_installed_is_named(finished, tmp_path, missing):
     assert found.returncode == 2
     (line,) = found.stderr.splitlines()
     assert missing in line
-    assert "pip install 'topalpha[" in line
+    assert "pip install '.[" in line
     assert os.listdir(tmp_path) == []

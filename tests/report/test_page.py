@@ -47,7 +47,7 @@ def test_the_table_of_arms_is_the_snapshot_with_candidates(finished):
         _, pulls, mean, lower, upper, candidate = seen[one.arm]
         assert int(pulls.replace(",", "")) == one.pulls
         assert [mean, lower, upper] == [f"{value:.4g}" for value in (one.mean, one.lower, one.upper)]
-        assert candidate == recording.arms[one.arm]
+        assert candidate == f"{recording.candidates()[one.arm]['rate']:.4g}"
     means = [float(row[2]) for row in rows[1:]]
     assert means == sorted(means, reverse=True)
 
@@ -109,7 +109,7 @@ def test_text_stays_text_everywhere(tmp_path):
     page = self_contained(text := html(path))
     assert EVIL not in text
     assert page.text.count(EVIL) > 50, "and is there, as text"
-    assert any(EVIL in "".join(one.itertext()) for one in svgs(text)), "in figures, too"
+    assert not any("alert" in "".join(one.itertext()) for one in svgs(text)), "figures hold no text of the file"
     assert f"{len(failed)} led to “retry”" in page.text
     reasons = [row for row in page.rows if len(row) == 4 and row[2] == f"ValueError: {EVIL}"]
     assert len(reasons) == min(len(failed), 20)

@@ -53,7 +53,8 @@ def test_all_that_were_chosen_are_told(path, minimise):
     for arm in found.selection:
         worst = rows[arm].upper if minimise else rows[arm].lower
         words = f"Candidate (arm {arm}): mean {rows[arm].mean:.4g}, at worst {worst:.4g}"
-        assert f"{words}{recording.arms[arm]}" in page.text
+        few = f"rate={recording.candidates()[arm]['rate']:.4g}"
+        assert f"{words}{few}{recording.arms[arm]}" in page.text
     outside = [row.lower if minimise else row.upper for row in rows.values() if row.arm not in found.selection]
     assert page.data[0] == pytest.approx(min(outside) if minimise else max(outside))
     assert "Any not chosen, at best" in page.text
@@ -66,7 +67,7 @@ def test_where_nothing_is_proved_no_claim_is_told_of(path):
     found = search(draw, reward, **EASY, storage=path, pulls=1)
     assert not found.certificate.claims
     page = self_contained(html(path))
-    assert "A claim would be about the law that candidates are drawn from" in page.text
+    assert "A claim would be about the pool," in page.text
     assert "It would say nothing about candidates that this law never gives" in page.text
     for words in ("The claim is about", "Without these, nothing is proved"):
         assert words not in page.text

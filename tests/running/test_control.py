@@ -159,7 +159,7 @@ def watched(path):
         for pull in session.ask_many(10):
             session.keep(pull.arm, pull.arm)
             session.tell(pull, float(pull.arm == 2))
-        yield session, Watch(session, Running(), lambda progress: None)
+        yield session, Watch(session, Running(), lambda progress, leader: None)
 
 
 @pytest.mark.parametrize(

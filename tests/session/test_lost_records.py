@@ -97,7 +97,7 @@ def check(error, path, pulls, code=(draw, toss)):
     kept = read(saved)
     assert (kept.status, len(kept.tells)) == ("vanished", pulls)
     assert verify(saved) == error.result.certificate
-    assert error.result.certificate.statement.startswith(
+    assert error.result.certificate.statement.endswith(
         "The search ended because the file that it was recorded in was lost."
     )
     assert resume(saved, *code, pulls=5, progress="none").pulls == pulls + 5

@@ -36,8 +36,11 @@ def test_a_proof_stays_with_the_arm_that_it_is_about():
         search.tell(pull, float(pull.arm != 0))
     later = snapshots.progress(0.0)
     assert later.leader == 1
-    assert (later.about, later.gap, later.left, later.claims) == (0, first.gap, first.left, first.claims)
+    assert (later.about, later.gap, later.claims) == (0, first.gap, first.claims)
     assert f"gap {first.gap:.3g} of arm 0" in later.text
+    assert "leader arm 1: " in later.text
+    assert "leader {rate: 0.5}: " in later.told("{rate: 0.5}")
+    assert f"gap {first.gap:.3g} of another" in later.told("{rate: 0.5}")
     # About the present leader this would be false: less is proved of it.
     assert search.claims(1)[0].epsilon > first.claims[0][1]
     snapshots.next_proof = 0.0

@@ -311,7 +311,7 @@ def test_what_cannot_name_a_file_is_refused():
 
 def test_a_name_that_is_taken_is_refused(path):
     search(draw, reward, **EASY, storage=path, pulls=40)
-    with pytest.raises(StorageError, match=r"name must be new in .*, got 'search' \(resume continues"):
+    with pytest.raises(StorageError, match=r"name must be new in .*, got 'search'; to go on with that search: resume="):
         search(draw, reward, **EASY, storage=path)
     assert search(draw, reward, **EASY, storage=path, name="second", pulls=40).pulls == 40
     assert verify(path, "search").digest == verify(path, "second").digest

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
+import sqlite3
 
 import pytest
 from click.testing import CliRunner
@@ -12,10 +14,12 @@ from topalpha import Session, Task, search, verify
 from topalpha.certificate import proved_claims
 from topalpha.cli import main
 from topalpha.running import Running, Watch
-from topalpha.storage import post, read
+from topalpha.session.progress import MOMENTS
+from topalpha.storage import StorageError, post, read
 
 LOG = ("config", "arms", "asks", "waits", "tells", "failures", "status", "certificate")
 TASK = Task(0.3, 0.3, 0.2, algorithm="cc-lucb")
+LONGER = Task(0.3, 0.15, 0.2, algorithm="cc-lucb")
 
 
 @pytest.fixture
@@ -202,7 +206,7 @@ def test_whoever_watches_takes_the_snapshots(path, always):
     assert Session.start(TASK).snapshots is None
     with Session.start(TASK, path) as session:
         driven(session, most=5)
-        watch = Watch(session, Running(), lambda progress: None)
+        watch = Watch(session, Running(), lambda progress, leader: None)
         before = read(path).updated
         driven(session, most=10)
         assert read(path).updated == before
@@ -235,3 +239,54 @@ def test_the_last_snapshot_has_what_is_proved_however_soon_it_comes(path):
         assert read(path).progress["claims"] is None
         session.finish("stopped")
     assert read(path).progress["claims"]
+
+
+def history(path):
+    return read(path).progress["history"]
+
+
+def test_the_gap_is_kept_over_the_whole_search(path, always):
+    gaps = {}
+    with Session.start(LONGER, path) as session:
+        session.snapshots.share = math.inf
+        while not session.stopped:
+            driven(session, most=session.told + 1)
+            said = read(path).progress
+            if said["gap"] is not None:
+                gaps[said["pulls"]] = max(said["gap"], 0.0)
+        session.finish("stopped")
+    found = history(path)
+    assert len(gaps) > MOMENTS, "nothing was dropped, so that this is no test"
+    assert MOMENTS / 2 < len(found) <= MOMENTS
+    assert [gaps[pulls] for pulls, _ in found] == [gap for _, gap in found]
+    assert found[0][0] == min(gaps)
+    assert found[-1] == [session.history.t, 0.0]
+    assert verify(path).proved
+
+
+def test_a_resumed_search_goes_on_with_the_history(path, always):
+    with Session.start(LONGER, path) as session:
+        session.snapshots.share = math.inf
+        driven(session, most=40)
+    before = history(path)
+    assert len(before) > 10
+    with Session.resume(path) as session:
+        session.snapshots.share = math.inf
+        driven(session, most=50)
+    assert history(path)[: len(before)] == before
+    assert history(path)[-1][0] == 50
+    # The last rewards were lost, and with them what was known after them.
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM tells WHERE sequence >= 45")
+        connection.execute("DELETE FROM asks WHERE after > 45")
+    connection.close()
+    with Session.resume(path) as session:
+        assert session.history.t == 45
+        session.snapshots.take()
+    assert history(path)[: len(before)] == before
+    assert history(path)[-1][0] == 45
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE progress SET data = json_set(data, '$.history', json('[7]'))")
+    connection.close()
+    with pytest.raises(StorageError, match="history of the progress must be"):
+        Session.resume(path)

@@ -75,6 +75,14 @@ SHOWN = {
     "progress, mean": "UPDATE progress SET data = json_set(data, '$.mean', 0.999)",
     "progress, claims": "UPDATE progress SET data = json_set(data, '$.claims', json('[[0.01, 0.001]]'))",
     "progress, gap": "UPDATE progress SET data = json_set(data, '$.gap', -1)",
+    "progress, the last gap of the history": "UPDATE progress SET data = json_set(data, '$.history[#-1][1]', 0.5)",
+    "progress, a history that goes back": (
+        "UPDATE progress SET data = json_set(data, '$.history', json('[[9, 0.5], [3, 0.25]]'))"
+    ),
+    "progress, a history beyond the end": (
+        "UPDATE progress SET data = json_set(data, '$.history', json('[[99999999, 0.5]]'))"
+    ),
+    "progress, a history that is none": "UPDATE progress SET data = json_set(data, '$.history', json('[7]'))",
     "progress, paused": "UPDATE progress SET data = json_set(data, '$.paused', json('true'))",
     "progress, something else": "UPDATE progress SET data = json_set(data, '$.blessed', 1)",
     "progress, a name twice": "UPDATE progress SET data = '{\"pulls\":1,' || substr(data, 2)",

@@ -17,7 +17,7 @@ def test_no_name_of_the_package_needs_scikit_learn():
 
 def test_without_scikit_learn_the_error_names_the_extra(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r"topalpha.sklearn needs scikit-learn: pip install 'topalpha\[sklearn\]'"):
+    with pytest.raises(ImportError, match=r"topalpha.sklearn needs scikit-learn: pip install '.\[sklearn\]'"):
         importlib.reload(package)
     monkeypatch.undo()
     importlib.reload(package)
@@ -39,4 +39,4 @@ def test_without_scikit_learn_one_sentence_names_the_extra():
     run = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
     assert run.returncode == 1
     last = run.stderr.strip().splitlines()[-1]
-    assert last == "ImportError: topalpha.sklearn needs scikit-learn: pip install 'topalpha[sklearn]'"
+    assert last == "ImportError: topalpha.sklearn needs scikit-learn: pip install '.[sklearn]' in a clone of topalpha"

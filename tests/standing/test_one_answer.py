@@ -6,11 +6,15 @@ import json
 import sqlite3
 from contextlib import closing, nullcontext
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from tests.support import records
-from topalpha import Refuted, Search, Task, search, verify
+from topalpha import Refuted, Search, Task, design, parse_reservoir, search, verify
+from topalpha.algorithms import ALGORITHMS as REGISTERED
+from topalpha.algorithms import prior_knowledge
+from topalpha.ask_tell import stand
 from topalpha.certificate import certify
 from topalpha.cli import main
 from topalpha.dashboard.states import figures, finite
@@ -30,6 +34,10 @@ ALGORITHMS = {
     "lucb-k-m": {"k": 2},
     "p2": {},
 }
+
+
+#: Algorithms that drop arms on the way, by bounds that they no longer have at the stop.
+DROPS = ("cc-lucb-streaming", "p2-batched")
 
 
 def draw(rng):
@@ -174,3 +182,25 @@ def test_a_certificate_of_several_arms_as_it_was_written_before_is_verified(tmp_
         claimed = {**found.certificate.to_dict(), "others_at_best": others}
         with pytest.raises(Refuted, match="others_at_best must be") if refused else nullcontext():
             assert verify(path, certificate=claimed).others_at_best == others
+
+
+@pytest.mark.parametrize("algorithm", [one.name for one in REGISTERED if one.guarantee == "fixed-confidence"])
+def test_what_decides_meets_the_line_at_the_stop_of_every_algorithm(algorithm):
+    rng = np.random.default_rng(3)
+    law = parse_reservoir("two-point(0.2,0.8,0.4)")
+    options = prior_knowledge(algorithm, law, 0.4, 0.4)
+    found, means = Search(design(algorithm, 0.4, 0.4, 0.3, **options)), law.sample(2000, rng)
+    gaps = []
+    while (pull := found.ask()) is not None and found.told < 3000:
+        found.tell(pull, float(rng.random() < means[pull.arm]))
+        if found.told % 50 == 0 and stand(found, proved=False).bounded and found.history.arms >= found.algorithm.arms:
+            now = stand(found, proved=False)
+            gaps.append(now.rest - now.line)
+    now = stand(found, proved=False)
+    if not now.bounded or not now.stopped:
+        pytest.skip("no bounds, or a search too long for this test")
+    assert now.evidence == 1.0
+    assert now.rest <= now.line + 1e-9
+    if not now.joined and algorithm not in DROPS:
+        assert now.reach <= now.line + 1e-9
+    assert all(gap > -1e-9 for gap in gaps[:-1])

@@ -15,6 +15,7 @@ COMMANDS = (
     "studies.model_search.design",
     "studies.model_search.one_search",
     "studies.prompt_choice",
+    "studies.recorded_tables",
     "studies.reproduction",
     "benchmarks",
 )

@@ -6,7 +6,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 MISSING = (
@@ -53,6 +55,18 @@ def needed(environment: Mapping[str, str] = os.environ) -> str:
 
         (pytest.fail if is_mandatory(environment) else pytest.skip)(MISSING)
     return found
+
+
+@contextmanager
+def opened() -> Iterator[Any]:
+    """A browser while this is open; see :func:`needed`."""
+    path = needed()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield browser
+        browser.close()
 
 
 def install(environment: Mapping[str, str] = os.environ) -> str | None:

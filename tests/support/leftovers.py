@@ -5,6 +5,7 @@ The mark is inherited by whatever a test starts, also by processes whose parent 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -91,8 +92,9 @@ def pytest_runtest_makereport(item, call):
     if report.failed and call.when == "call":
         for process in psutil.Process().children(recursive=True):
             # Some systems tell the time of birth in whole seconds.
-            if process.create_time() >= call.start - 1.0 and not _serves(process):
-                kill(process)
+            with contextlib.suppress(psutil.NoSuchProcess):  # it ends by itself
+                if process.create_time() >= call.start - 1.0 and not _serves(process):
+                    kill(process)
     return report
 
 

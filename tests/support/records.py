@@ -49,6 +49,10 @@ def count(candidate, rng):
     return float(rng.poisson(3.0 * candidate["rate"]))
 
 
+def toss_name(candidate, rng):
+    return float(rng.random() < NAMES.index(candidate) / 6.0)
+
+
 def pair(rng):
     return (1, float(rng.random()))
 
@@ -228,12 +232,35 @@ def write(path):
     subprocess.run([sys.executable, "-OO", "-c", code, str(path)], cwd=ROOT, check=True)
 
 
+def write_sentences(path):
+    """A search for each kind of sentence in a certificate."""
+    running.PERIOD = 0.0
+    several = {**EASY, "algorithm": "cc-lucb-k", "options": {"k": 3}, "storage": path}
+    topalpha.search(draw, toss, **several, name="several")
+    topalpha.search(draw, toss, **several, name="several so far", pulls=60)
+    refuted = {"algorithm": "cc-threshold", "options": {"threshold": 0.9}, "storage": path}
+    topalpha.search(draw, lambda candidate, rng: 0.0, **{**EASY, **refuted}, name="refuted")
+    topalpha.search(draw, toss, **EASY, about="rates drawn evenly", storage=path, name="described")
+    topalpha.search(
+        draw, scaled, **{**EASY, "epsilon": 3.0}, family="range(0,10)", minimise=True, storage=path, name="costs"
+    )
+    topalpha.search(draw, toss, **EASY, pulls=2, storage=path, name="nothing")
+    topalpha.search(NAMES, toss_name, **EASY, storage=path, name="list")
+    topalpha.search(NAMES[:1], toss_name, **{**EASY, "pulls": 40}, storage=path, name="list of one")
+    topalpha.search(pair, toss_pair, **EASY, storage=path, name="pickled", pickle=True)
+    topalpha.select(NAMES, list(range(20)), passes, epsilon=0.2, storage=path, name="select", progress="none")
+    topalpha.select(
+        NAMES, list(range(20)), passes, epsilon=0.1, storage=path, name="select so far", progress="none", pulls=30
+    )
+
+
 def make(folder):
     """The files of this version, packed."""
     from tests.support import records  # pickles name this module, and not the script
 
     folder = Path(folder)
-    for kind, content in {"": records.write, "-families": records.write_families}.items():
+    contents = {"": records.write, "-families": records.write_families, "-sentences": records.write_sentences}
+    for kind, content in contents.items():
         path = folder / f"{topalpha.__version__}{kind}.db"
         content(path)
         (folder / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))

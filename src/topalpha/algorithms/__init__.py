@@ -6,7 +6,7 @@ import math
 from importlib import import_module
 from typing import Any
 
-from topalpha.algorithms import cc_lucb, duel, joint_lucb, kl_lucb, lucb_pp, paired
+from topalpha.algorithms import cc_lucb, choices, duel, joint_lucb, kl_lucb, lucb_pp, paired
 from topalpha.families import describe
 from topalpha.families.protocols import EvidenceFamily, RewardModel
 from topalpha.rules.protocol import Algorithm
@@ -21,6 +21,7 @@ __all__ = [
     "SHORT",
     "cc_lucb",
     "check_epsilon",
+    "choices",
     "default_for",
     "design",
     "duel",

@@ -15,7 +15,7 @@ from topalpha.confidence import evidence_for
 from topalpha.rules.claims import FIRST_SHARE
 from topalpha.rules.columns import AFTER, PLACE, UPPER, JointEvidence
 from topalpha.rules.generic import Recalled, Rounds
-from topalpha.rules.joint_claims import joint_claims, leader_lower
+from topalpha.rules.joint_claims import joint_claims, leader_lower, shown_epsilon
 from topalpha.rules.joint_stop import (
     LEADER,
     STATE,
@@ -98,6 +98,10 @@ class JointRules(Recalled, Rounds, Parameters):
     def claims(self: Any, history: History, memory: Any, arm: int) -> list[Claim]:
         """The claims proved so far, for the target's alpha and for larger ones (docs/proofs.md, E.6)."""
         return joint_claims(self, history, arm)
+
+    def shown(self: Any, history: History, memory: Any, arm: int) -> float:
+        """The epsilon within which the joint evidence shows the arm to be."""
+        return shown_epsilon(self, history, arm)
 
 
 class JointLUCB(JointRules):

@@ -1,7 +1,7 @@
 """A search by ask and tell: the next pull (evaluation), how the search stands, and the trail to run it again."""
 
 from topalpha.ask_tell.replaying import Log, replay, steps
-from topalpha.ask_tell.result import Result
+from topalpha.ask_tell.result import Result, score, several, spent
 from topalpha.ask_tell.search import Pull, Search, at_rest, begun_again
 from topalpha.ask_tell.standing import (
     Contest,
@@ -35,6 +35,9 @@ __all__ = [
     "fingerprint",
     "proved_claims",
     "replay",
+    "score",
+    "several",
+    "spent",
     "stand",
     "steps",
     "strongest",

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
+
+from topalpha.display.candidate_names import called, titled
+from topalpha.display.printing import Printed
+from topalpha.storage.encoding import quotation
 
 if TYPE_CHECKING:
     from topalpha.ask_tell.trail import Trail
@@ -11,8 +16,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Result:
-    """The result of one search.
+class Result(Printed):
+    """The result of one search; ``print`` and notebooks show the candidate, the proof, its score and the cost.
 
     Attributes
     ----------
@@ -40,13 +45,15 @@ class Result:
         All returned arms and their candidates, if the algorithm looks for several.
     refutation
         The proved statement in place of the claim, if the algorithm's knowledge of the reservoir turned out wrong.
+    index
+        The candidate's position in the list of candidates; None if there is no list.
     trail
         The log of the search, for figures; not part of the result's comparison.
 
     Examples
     --------
     >>> print(Result(3, True, 1200, 60, 0.91, 0.05, 0.05, 0.05, "joint-lucb").statement)
-    With probability at least 0.95, the mean of arm 3 is within 0.05 of the top 5% of the reservoir.
+    With probability at least 0.95, arm 3 is within 0.05 of the top 5% of the pool.
     """
 
     arm: int
@@ -64,6 +71,7 @@ class Result:
     selection: tuple[int, ...] = ()
     selected: tuple[Any, ...] = ()
     refutation: str = ""
+    index: int | None = None
     trail: Trail | None = field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,6 +83,8 @@ class Result:
             del values["selection"]
         if not self.refutation:
             del values["refutation"]
+        if self.index is None:
+            del values["index"]
         if self.certificate is not None:
             values["certificate"] = self.certificate.to_dict()
         return {**values, "statement": self.statement}
@@ -90,10 +100,56 @@ class Result:
             return f"Nothing is proved: no proof covers this design of {self.algorithm}."
         if self.refutation:
             return f"With probability at least {1.0 - self.delta:.10g}, {self.refutation}."
-        subject = f"the mean of arm {self.arm} is"
+        subject = f"{called(quotation(self.candidate), self.arm)} is"
         if len(self.selection) > 1:
-            subject = f"the means of arms {', '.join(map(str, self.selection))} are each"
+            subject = f"{several(self.selection)} is"
         return (
             f"With probability at least {1.0 - self.delta:.10g}, {subject} within "
-            f"{self.epsilon:g} of the top {100.0 * self.alpha:g}% of the reservoir."
+            f"{self.epsilon:g} of the top {100.0 * self.alpha:g}% of the pool."
         )
+
+    def _facts(self) -> list[tuple[str, str]]:
+        proof, figures = self.certificate, [("spent", spent(self.pulls, self.arms))]
+        if len(self.selection) > 1:
+            candidates = self.selected or (None,) * len(self.selection)
+            names = [titled(quotation(one), arm) for one, arm in zip(candidates, self.selection, strict=True)]
+        else:
+            names = [titled(quotation(self.candidate), self.arm, self.index)]
+            figures.insert(0, ("score", score(self.mean) if proof is None else proof.mean_in_words))
+        chosen = zip(("chosen", *[""] * len(names)), names, strict=False)
+        return [*chosen, ("proved", self.statement), *figures]
+
+
+def several(arms: Sequence[int]) -> str:
+    """The subject of a sentence about each of several chosen arms.
+
+    Examples
+    --------
+    >>> several([24, 36, 23])
+    'each of the 3 chosen candidates (arms 24, 36 and 23)'
+    """
+    return f"each of the {len(arms):,} chosen candidates (arms {', '.join(map(str, arms[:-1]))} and {arms[-1]})"
+
+
+def score(mean: float, at_worst: float | None = None, minimise: bool = False) -> str:
+    """An average, and the proved bound on the true mean if there is one.
+
+    Examples
+    --------
+    >>> score(0.93127, 0.81416)
+    '0.9313 on average; its true mean is at least 0.8142'
+    """
+    if at_worst is None:
+        return f"{mean:.4g} on average"
+    return f"{mean:.4g} on average; its true mean is {'at most' if minimise else 'at least'} {at_worst:.4g}"
+
+
+def spent(pulls: int, arms: int) -> str:
+    """The cost in words.
+
+    Examples
+    --------
+    >>> spent(1204, 44), spent(1, 1)
+    ('1,204 evaluations of 44 candidates', '1 evaluation of 1 candidate')
+    """
+    return f"{pulls:,} evaluation{'s' * (pulls != 1)} of {arms:,} candidate{'s' * (arms != 1)}"

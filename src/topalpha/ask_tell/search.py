@@ -16,7 +16,7 @@ from topalpha.families.units import Model, reward_model
 from topalpha.former_rules import RULES as RULES_NOW
 from topalpha.former_rules import restated
 from topalpha.randomness import RULES, Seed, stream
-from topalpha.rules.protocol import SUM, WAIT, Algorithm, Certifier, Claim, History, Refuting, Selector
+from topalpha.rules.protocol import SUM, WAIT, Algorithm, Certifier, Claim, History, Joining, Refuting, Selector
 from topalpha.validate import MOST_WIDTH, real, require, whole
 
 if TYPE_CHECKING:
@@ -381,6 +381,24 @@ class Search:
         claims = self._certifier.claims(self.history, self._memory, arm)
         return [Claim(claim.alpha, claim.epsilon * abs(self.model.factor)) for claim in claims]
 
+    def shown(self, arm: int) -> float | None:
+        """The epsilon within which the evidence of all arms together shows the arm to be, in the caller's units.
+
+        None if the algorithm does not join the evidence of all arms: then the bounds decide.
+
+        Examples
+        --------
+        >>> from topalpha import Search, design
+        >>> search = Search(design("joint-lucb", 0.3, 0.3, 0.2))
+        >>> while (pull := search.ask()) is not None:
+        ...     search.tell(pull, float(pull.arm == 2))
+        >>> search.shown(2) <= 0.3, search.shown(1), Search(design("cc-lucb", 0.3, 0.3, 0.2)).shown(0)
+        (True, inf, None)
+        """
+        if not isinstance(self.algorithm, Joining):
+            return None
+        return self.algorithm.shown(self.history, self._memory, arm) * abs(self.model.factor)
+
     @property
     def rewards(self) -> list[list[float]]:
         """The rewards that count, by arm, in the order in which they were asked for and in the caller's units.
@@ -488,11 +506,23 @@ class Search:
             require(False, "pull", "have been asked for", pull)
         return self._reward_of[order]
 
+    def check(self, reward: float) -> None:
+        """Raise ``ValueError`` unless the reward is possible.
+
+        Examples
+        --------
+        >>> from topalpha import Search, design
+        >>> Search(design("cc-lucb", 0.3, 0.3, 0.2)).check(57.97)
+        Traceback (most recent call last):
+        ValueError: reward must lie in [0, 1], got 57.97
+        """
+        self.model.check(reward)
+
     def _checked(self, pull: Pull, reward: float, before: float) -> float:
         """The reward; raise if it is invalid or contradicts an earlier one."""
         reward = real("reward", reward) + 0.0  # SQLite keeps no -0.0
         if isnan(before):
-            self.model.check(reward)
+            self.check(reward)
         elif reward != before:
             which = f"reward of pull {pull.number} of arm {pull.arm}"
             require(False, which, f"be the one told before, {before!r}", reward)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topalpha.ask_tell.forecast import Arms, forecast
 from topalpha.ask_tell.search import Search
-from topalpha.rules.protocol import SUM, Certifier, Claim
+from topalpha.rules.protocol import SUM, Certifier, Claim, Joining
 from topalpha.storage import Row
 from topalpha.validate import require
 
@@ -69,9 +70,17 @@ class Standing:
         with the largest lower bound, which need not lead.
     others_at_best
         As ``reach``, of all arms that the claims are not about.
-    gap, left
-        The proved epsilon minus the target's, and the estimated number of further pulls, if the true means equal the
-        empirical ones; None if unknown.
+    gap
+        The proved epsilon minus the target's; None if unknown.
+    left
+        The estimated number of further pulls; None where it cannot be trusted. See
+        :mod:`topalpha.ask_tell.forecast`.
+    shown
+        The epsilon within which the leader is shown to be: its lower bound against the reach, or what the evidence of
+        all arms together shows. The rule is met once it is the target's or less. Infinite if nothing is shown yet, None
+        without bounds or leader.
+    joined
+        Whether the stopping rule joins the evidence of all arms: then ``shown`` decides, and not the bounds.
     certificate
         The certificate at the end; None before, or if none was made.
 
@@ -119,6 +128,8 @@ class Standing:
     reach: float = field(default=math.nan, repr=False)
     gap: float | None = field(default=None, repr=False)
     left: int | None = field(default=None, repr=False)
+    shown: float | None = field(default=None, repr=False)
+    joined: bool = field(default=False, repr=False)
 
     @property
     def stopped(self) -> bool:
@@ -129,6 +140,27 @@ class Standing:
     def challengers(self) -> tuple[int, ...]:
         """Arms whose bound still contests the leader."""
         return () if self.stopped else self.above
+
+    @property
+    def evidence(self) -> float | None:
+        """The share of the needed evidence that there is: the target's epsilon over the one shown, at most 1.
+
+        It is 1 exactly while the condition to stop holds, which some rules check only now and then. None if unknown.
+        """
+        return share_of_evidence(self.epsilon, self.shown)
+
+    @property
+    def rest(self) -> float | None:
+        """The best mean of any other arm that the evidence leaves open: the search stops once it crosses the line.
+
+        With separate bounds it is the reach. None without a line; beyond all means if nothing is shown.
+        """
+        if self.line is None or self.shown is None:
+            return None
+        if math.isinf(self.shown):
+            return -math.inf if self.minimise else math.inf
+        beyond = self.shown - self.epsilon
+        return self.line - beyond if self.minimise else self.line + beyond
 
     @property
     def rows(self) -> list[Row]:
@@ -157,6 +189,7 @@ def stand(
     ended: bool = False,
     kept: set[int] | None = None,
     proved: bool = True,
+    weighed: bool = True,
 ) -> Standing:
     """How this search stands.
 
@@ -172,6 +205,9 @@ def stand(
         The arms to include, beside the leader; by default all. Counts always cover all arms.
     proved
         Whether to compute the claims, which may take a while.
+    weighed
+        Whether to weigh the evidence of all arms together, if the rule joins it; with thousands of arms it takes a
+        while. Without, ``shown`` and ``left`` are unknown.
 
     Examples
     --------
@@ -179,7 +215,7 @@ def stand(
     >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
     >>> search.tell_many([(pull, float(pull.arm == 1)) for pull in search.ask_many(10)])
     >>> now = stand(search)
-    >>> now.leader, now.challengers, now.gap > 0.0, now.left > 1
+    >>> now.leader, now.challengers, now.gap > 0.0, now.shown > now.epsilon
     (1, (0, 2, 3, 4, 5, 6, 7, 8, 9), True, True)
     """
     history, algorithm, model = search.history, search.algorithm, search.model
@@ -202,7 +238,12 @@ def stand(
 
     spoken_of = selection if search.stopped or named is None else (named,)
     about = named if proved or certificate is not None else None
-    claims, gap, left = _proved(search, about, uppers)
+    claims, gap = _proved(search, about)
+    reached = best(around.reach)
+    joined = isinstance(algorithm, Joining)
+    shown = _shown(search, leader, around.line, reached, epsilon) if weighed or not joined else None
+    arms = Arms(pulls.astype(float), mean, lower, upper)
+    left = None if missing or shown is None else _left(search, arms, selection, epsilon, shown)
     told = np.ones(len(arm), dtype=bool) if kept is None else np.isin(arm, [*kept, -1 if leader is None else leader])
     return Standing(
         name=name,
@@ -232,9 +273,11 @@ def stand(
         about=about,
         certificate=certificate,
         selection=selection,
-        reach=best(around.reach),
+        reach=reached,
         gap=gap,
-        left=left,
+        left=0 if search.stopped else left,
+        shown=shown,
+        joined=joined,
     )
 
 
@@ -247,23 +290,63 @@ def _named(search: Search, lowers: Numbers, ended: bool) -> tuple[int, tuple[int
     return (named, (named,), named) if ended else (best, selection, named)
 
 
-def _proved(search: Search, about: int | None, uppers: Numbers) -> tuple[tuple[Claim, ...], float | None, int | None]:
-    """The claims about an arm, and their distance from the target, in epsilon and in pulls."""
-    gap, left = (0.0, 0) if search.stopped else (None, None)
+def _proved(search: Search, about: int | None) -> tuple[tuple[Claim, ...], float | None]:
+    """The claims about an arm, and their distance from the target."""
+    gap = 0.0 if search.stopped else None
     if about is None:
-        return (), gap, left
-    history, algorithm, factor = search.history, search.algorithm, abs(search.model.factor)
+        return (), gap
+    history, algorithm = search.history, search.algorithm
     pulls = np.array(history.pulls[: history.arms])
     if search.stopped or np.count_nonzero(pulls) != algorithm.arms:
-        return tuple(proved_claims(search, about)), gap, left
+        return tuple(proved_claims(search, about)), gap
     # Computing the claims takes longest: do it once.
     found = search.claims(about)
-    reached = found[0].epsilon / factor if found and found[0].alpha == algorithm.alpha else math.inf
-    close = uppers > history.stats[SUM][about] / pulls[about] + 0.5 * algorithm.epsilon
-    close[about] = True
-    left = remaining(pulls[close & (pulls > 0)].tolist(), reached / algorithm.epsilon, algorithm.family.capacity)
-    gap = None if math.isinf(reached) else (reached - algorithm.epsilon) * factor
-    return tuple(proved_claims(search, about, found)), gap, left
+    if found and found[0].alpha == algorithm.alpha:
+        factor = abs(search.model.factor)
+        gap = (found[0].epsilon / factor - algorithm.epsilon) * factor
+    return tuple(proved_claims(search, about, found)), gap
+
+
+def _shown(search: Search, leader: int | None, line: float | None, reach: float, epsilon: float) -> float | None:
+    """The epsilon that is shown of the leader, by the evidence that decides."""
+    if leader is None or line is None:
+        return None
+    found = search.shown(leader)
+    if found is None:
+        beyond = line - reach if search.model.minimise else reach - line
+        found = max(epsilon + beyond, 0.0)
+    # Where the rule compares without inverting its bounds, these may differ in the last digit.
+    return min(found, epsilon) if search.stopped else found
+
+
+def _left(search: Search, arms: Arms, selection: Sequence[int], epsilon: float, shown: float) -> int | None:
+    """The estimated number of further pulls, by the figures of all arms."""
+    pulls, mean, lower, upper = arms
+    family, to_user = search.algorithm.family, search.model.to_user
+    ends = sorted((to_user(family.lowest), to_user(family.highest)))
+    if not ((lower > ends[0]) | (upper < ends[1])).any():
+        return None  # the bounds of single arms say nothing
+    if not pulls.all() or hasattr(search.algorithm, "design_pulls"):
+        return None  # some have no reward, or the number of pulls is not a matter of bounds
+    if search.model.minimise:
+        mean, lower, upper = -mean, -upper, -lower
+    chosen = np.zeros(len(pulls), dtype=bool)
+    chosen[list(selection)] = True
+    own = min(selection, key=lambda arm: float(lower[arm]))
+    leader, others = (Arms(pulls[some], mean[some], lower[some], upper[some]) for some in ([own], ~chosen))
+    joined = isinstance(search.algorithm, Joining)
+    return forecast(search.history.t, leader, others, epsilon, shown, family.capacity, joined)
+
+
+def share_of_evidence(epsilon: float, shown: float | None) -> float | None:
+    """The share of the needed evidence that there is, from the target's epsilon and the one shown; at most 1.
+
+    Examples
+    --------
+    >>> share_of_evidence(0.1, 0.4), share_of_evidence(0.1, 0.05), share_of_evidence(0.1, None)
+    (0.25, 1.0, None)
+    """
+    return None if shown is None else 1.0 if shown <= epsilon else epsilon / shown
 
 
 class Contest(NamedTuple):
@@ -401,25 +484,3 @@ def proved_claims(search: Search, arm: int, claims: list[Claim] | None = None) -
         return curve
     asked = Claim(algorithm.alpha, algorithm.epsilon * abs(model.factor))
     return [asked, *(claim for claim in curve if claim.alpha > asked.alpha and claim.epsilon < asked.epsilon)]
-
-
-def remaining(pulls: Sequence[int], ratio: float, most: float = math.inf) -> int | None:
-    """The estimated number of pulls left, if the current pulls of these arms prove ``ratio`` times epsilon.
-
-    The proved epsilon shrinks with the square root of the pulls N of each; on a finite test set of ``most`` items, with
-    that of 1/N - 1/most.
-
-    Examples
-    --------
-    >>> remaining([60, 40], 2.0), remaining([60, 40], 0.9), remaining([60, 40], math.inf)
-    (300, 0, None)
-    >>> remaining([60, 40], 2.0, 68), remaining([68], 2.0, 68)
-    (24, 0)
-    """
-    if math.isinf(ratio):
-        return None
-    total = 0.0
-    for one in pulls:
-        narrow = 1.0 / most + (1.0 / one - 1.0 / most) / max(ratio, 1.0) ** 2
-        total += 1.0 / narrow - one
-    return round(total)

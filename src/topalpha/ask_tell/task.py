@@ -21,6 +21,7 @@ from topalpha.validate import (
     positive,
     require,
     seed_number,
+    suggesting,
     whole,
     words,
 )
@@ -164,7 +165,7 @@ class Task:
             return self.about
         if self.pool == 1:
             return "the list of 1 candidate"
-        return f"the list of {self.pool} candidates" if self.pool else "the law that candidates are drawn from"
+        return f"the list of {self.pool} candidates" if self.pool else "the pool"
 
     @property
     def proof(self) -> str:
@@ -188,6 +189,9 @@ class Task:
         missing = {"alpha", "epsilon", "delta"} - set(values)
         require(set(values) <= known and not missing, "task", f"have the entries {', '.join(sorted(known))}", values)
         return cls(**{"rules": 1} | {name: _understood(name, value) for name, value in values.items()})
+
+
+Task.__init__ = suggesting(Task.__init__)  # type: ignore[method-assign]
 
 
 def _understood(name: str, value: Any) -> Any:

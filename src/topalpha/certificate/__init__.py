@@ -11,6 +11,7 @@ from topalpha.certificate.document import (
     statement,
     top,
 )
+from topalpha.certificate.former_wording import former
 
 __all__ = [
     "REASONS",
@@ -18,6 +19,7 @@ __all__ = [
     "Certificate",
     "bounds",
     "certify",
+    "former",
     "part_of",
     "proved_claims",
     "statement",

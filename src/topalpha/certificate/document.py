@@ -13,11 +13,13 @@ import numpy as np
 
 from topalpha import __version__
 from topalpha.algorithms import entry
-from topalpha.ask_tell import Search, Standing, Task, stand
+from topalpha.ask_tell import Search, Standing, Task, score, several, spent, stand
 from topalpha.confidence import LOST, WORDS
+from topalpha.display.candidate_names import called
+from topalpha.display.printing import Printed
 from topalpha.families import describe
 from topalpha.rules.protocol import Algorithm, Certifier, Claim, Conditional
-from topalpha.storage.encoding import quotation
+from topalpha.storage.encoding import clip, quotation
 from topalpha.theory.arm_counts import top_size
 from topalpha.validate import choice, require
 
@@ -41,9 +43,12 @@ REASONS = {
 #: Notes about pulls that are not failures.
 SILENT = ("idle", "begun")
 
+# How many characters of a candidate are printed.
+_LONGEST = 400
+
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Printed):
     """The proof of a search: its claims, their law, the assumptions and the data.
 
     Attributes
@@ -123,6 +128,20 @@ class Certificate:
     def proved(self) -> bool:
         """Whether the target is proved."""
         return self.reason == "stopped" and bool(self.claims)
+
+    @property
+    def mean_in_words(self) -> str:
+        """The mean, and the bound on the true mean if anything is proved."""
+        return score(self.mean, self.at_worst if self.claims else None, self.minimise)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        found = [("proved", self.statement)]
+        if self.candidate is not None:
+            text = json.dumps(self.candidate, ensure_ascii=False, default=str)
+            found.append(("candidate", clip(text, _LONGEST)))
+        found += [("score", self.mean_in_words), ("spent", spent(self.pulls, self.arms))]
+        assumed = zip(("assumed", *[""] * len(self.assumptions)), self.assumptions, strict=False)
+        return [*found, *assumed, ("proof", f"{self.algorithm}: {self.proof}")]
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary for JSON."""
@@ -309,34 +328,51 @@ def top(certificate: Certificate, alpha: float) -> str:
 
 
 def statement(certificate: Certificate, subject: str = "", refutation: str = "") -> str:
-    """The certificate in words.
+    """The certificate in words: the claim, and then why the search ended.
 
-    ``subject`` is "the mean of arm 3 is" or the like; ``refutation`` is the proved statement in place of the claims.
+    ``subject`` is "the score of this is" or the like; ``refutation`` is the proved statement in place of the claims.
 
     Examples
     --------
     >>> from topalpha import Search
     >>> task = Task(0.3, 0.4, 0.2, algorithm="cc-lucb")
     >>> search = Search(task.design())
-    >>> while (pull := search.ask()) is not None and search.told < 11:
+    >>> while (pull := search.ask()) is not None:
     ...     search.tell(pull, float(pull.arm == 2))
-    >>> print(certify(search, task, "pulls").statement[:99])
-    The search ended because the budget of pulls was spent. With probability at least 0.8, the mean of
+    >>> print(certify(search, task, "stopped", [{"rate": place / 7} for place in range(9)]).statement)
+    With probability at least 0.8, {rate: 0.2857} is within 0.4 of the top 30% of the pool. The search ended because the
+    stopping rule was met.
     """
     ended = f"The search ended because {REASONS.get(certificate.reason, certificate.reason)}."
     if certificate.reason == "running":
         ended = "The search has not ended."
+    if not subject:
+        subject = f"{called(certificate.candidate, certificate.arm)} is"
+    if len(chosen := certificate.selection) > 1:
+        subject = f"{several(chosen)} is"
+    return f"{claimed(certificate, subject, refutation)} {ended}"
+
+
+def claimed(certificate: Certificate, subject: str, refutation: str = "") -> str:
+    """The claims in a sentence about this subject; "Nothing is proved." without any.
+
+    Examples
+    --------
+    >>> from topalpha import Search
+    >>> task = Task(0.3, 0.4, 0.2, algorithm="cc-lucb")
+    >>> search = Search(task.design())
+    >>> search.tell(search.ask(), 1.0)
+    >>> claimed(certify(search, task, "pulls"), "it is")
+    'Nothing is proved.'
+    """
     sure = f"With probability at least {1.0 - certificate.delta:.10g}"
     if refutation:
-        return f"{ended} {sure}, {refutation}."
+        return f"{sure}, {refutation}."
     if not certificate.claims:
         why = f": {certificate.algorithm} proves nothing at its end" if certificate.reason == "stopped" else ""
-        return f"{ended} Nothing is proved{why}."
+        return f"Nothing is proved{why}."
     told = certificate.claims[:1] if certificate.reason == "stopped" else certificate.claims[:3]
     parts = [f"within {claim.epsilon:.4g} of {top(certificate, claim.alpha)}" for claim in told]
     words = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     together = ", all at once" if len(parts) > 1 else ""
-    subject = subject or f"the mean of arm {certificate.arm} is"
-    if len(certificate.selection) > 1:
-        subject = f"the means of arms {', '.join(map(str, certificate.selection))} are each"
-    return f"{ended} {sure}, {subject} {words} of {certificate.law}{together}."
+    return f"{sure}, {subject} {words} of {certificate.law}{together}."

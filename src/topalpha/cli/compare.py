@@ -16,6 +16,7 @@ from topalpha.cli import inputs
 from topalpha.cli.output import Column, console, delivery, escape, progress, share, tabulate
 from topalpha.cli.program import Command, Refused, refusals, section
 from topalpha.storage.outputs import draft_of, writable
+from topalpha.validate import installing
 
 if TYPE_CHECKING:
     from topalpha.research.comparison import Comparison, ComparisonCase, Contender
@@ -164,7 +165,8 @@ def _kept(folder: Path, figures: bool) -> list[Path]:
 
 def _check_plots() -> None:
     if find_spec("matplotlib") is None:
-        raise Refused("figures must be left out (--no-figures) or matplotlib installed (topalpha[plot]), got neither")
+        have = f"drawn with matplotlib ({installing('plot')})"
+        raise Refused(f"figures must be left out (--no-figures) or {have}, got neither")
 
 
 def _measured(comparison: Comparison, output: str | None, workers: int | None) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ import click
 
 from topalpha.cli.inputs import PORT
 from topalpha.cli.program import Command, Refused, refusals, section
+from topalpha.validate import installing
 
 if TYPE_CHECKING:
     from topalpha.dashboard.access import Access
@@ -68,7 +69,7 @@ def dashboard(file: str, host: str, port: int, token: str | None, no_open: bool)
 
 
 def _lacking(error: ModuleNotFoundError) -> Refused:
-    return Refused(f"dashboard must be installed with its extra (pip install 'topalpha[dashboard]'), got {error}")
+    return Refused(f"dashboard must be installed with its extra ({installing('dashboard')}), got {error}")
 
 
 def _open(address: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -162,7 +163,7 @@ def _view(algorithm: Algorithm, search: Search, width: int) -> Group:
 
     history, result, now = search.history, search.result, stand(search, proved=False)
     arms = sorted(range(history.arms), key=lambda arm: (-history.pulls[arm], arm))[:8]
-    counted = f", {len(now.challengers)} challengers still open" if now.bounded else ""
+    there = "" if now.evidence is None else f", {math.floor(100.0 * now.evidence)}% of the evidence needed"
     # What the other columns leave.
     room = max(0, min(_BAR, width - _OTHERS))
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
@@ -174,4 +175,4 @@ def _view(algorithm: Algorithm, search: Search, width: int) -> Group:
         name = f"leader {arm}" if leads else str(arm)
         bar = "█" * round(room * rate)
         table.add_row(name, f"{history.pulls[arm]:,}", f"{rate:.3f}", bar, style="bold green" if leads else "")
-    return Group(f"{history.t:,} trials, {history.arms} of {algorithm.arms} candidates{counted}", table)
+    return Group(f"{history.t:,} trials, {history.arms} of {algorithm.arms} candidates{there}", table)

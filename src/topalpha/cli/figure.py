@@ -23,7 +23,7 @@ def figure(file: str, name: str | None, kind: str, output: str) -> int:
     """Draw the search in FILE, also while it runs.
 
     Its race, its intervals, its evaluations (pulls) or its claims. All figures are computed again from the recorded
-    evaluations; a certificate that disagrees with them is refused. Needs matplotlib: pip install 'topalpha[plot]'.
+    evaluations; a certificate that disagrees with them is refused. Needs the extra plot.
 
     Example: topalpha figure search.db --kind race -o race.png
     """

@@ -67,6 +67,7 @@ NUMBER = Checked("number", _number)
 FRACTION = Checked("fraction", lambda name, text: fraction(name, _number(name, text)))
 POSITIVE = Checked("number", lambda name, text: positive(name, _number(name, text)))
 SECONDS = Checked("seconds", lambda name, text: not_negative(name, _number(name, text)))
+PRICE = Checked("price", lambda name, text: not_negative(name, _number(name, text)))
 COUNT = Checked("count", lambda name, text: _count(name, text, 1))
 RUNS = Checked("count", lambda name, text: _count(name, text, 1, MOST_RUNS))
 WORKERS = Checked("count", lambda name, text: _count(name, text, 1, MOST_WORKERS))
@@ -96,6 +97,15 @@ _ALPHA = section(
     click.option("--alpha", type=FRACTION, default=0.05, show_default=True, help="The top fraction to aim at."),
 )
 
+_LIST_ALPHA = section(
+    "Target",
+    click.option(
+        "--alpha",
+        type=FRACTION,
+        help="The top fraction of candidates to aim at. Default: the best of a list, or 0.05 of an endless pool.",
+    ),
+)
+
 near_options = section(
     "Target",
     click.option("--epsilon", type=POSITIVE, default=0.05, show_default=True, help="The allowed distance below it."),
@@ -106,6 +116,11 @@ near_options = section(
 def target_options(command: Decorated) -> Decorated:
     """The options for alpha, epsilon and delta."""
     return _ALPHA(near_options(command))
+
+
+def list_target_options(command: Decorated) -> Decorated:
+    """The same where candidates may come from a list, of which the best is wanted."""
+    return _LIST_ALPHA(near_options(command))
 
 
 law_options = section(

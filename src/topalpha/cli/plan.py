@@ -20,7 +20,14 @@ _MARK = "*"
 
 
 @click.command(cls=Command)
-@inputs.target_options
+@inputs.list_target_options
+@section(
+    "Candidates and evaluations",
+    click.option("--candidates", type=inputs.COUNT, help="The length of a list of candidates. Default: endless."),
+    click.option("--examples", type=inputs.COUNT, help="The size of a test set, pass or fail: a plan for select."),
+    click.option("--price", type=inputs.PRICE, help="Money for one evaluation, in any unit."),
+    click.option("--seconds", type=inputs.SECONDS, help="How long one evaluation takes."),
+)
 @inputs.rewards_options
 @inputs.algorithm_option(None, "Its name; the default suits the rewards.")
 @section(
@@ -39,9 +46,13 @@ def plan(
     algorithm: str | None,
     family: str | None,
     minimise: bool,
-    alpha: float,
+    alpha: float | None,
     epsilon: float,
     delta: float,
+    candidates: int | None,
+    examples: int | None,
+    price: float | None,
+    seconds: float | None,
     options: tuple[str, ...],
     pilot: str | None,
     runs: int,
@@ -54,20 +65,21 @@ def plan(
     It prints how many candidates and evaluations the search will need, and how these change with the target. Expected
     evaluations are simulated: on a pilot, if given, else on a hard reservoir (pool) and an easy one.
 
-    Example: topalpha plan --alpha 0.05 --epsilon 0.05 --delta 0.05 --pilot pilot.csv
+    Examples: topalpha plan --alpha 0.05 --epsilon 0.05 --delta 0.05 --pilot pilot.csv,
+    and for select: topalpha plan --candidates 29 --examples 200 --price 0.002 --seconds 3
     """
     with delivery(json_target, pilot) as deliver:
-        from topalpha.algorithms import default_for, entry
-        from topalpha.families.units import reward_model
+        from topalpha.algorithms import entry
         from topalpha.planner import plan as make
         from topalpha.planner import read_pilot
-        from topalpha.planner.planning import neighbours
+        from topalpha.planner.planning import aim, chosen_for, model_for, neighbours
 
         with refusals():
-            model = reward_model(family, minimise=minimise)
-            chosen = inputs.read_options(entry(algorithm or default_for(model.family)), options)
+            target = aim(alpha, epsilon, delta, candidates, examples)
+            model = model_for(family, minimise, examples)
+            chosen = inputs.read_options(entry(chosen_for(algorithm, model, examples)), options)
             summary = None if pilot is None else read_pilot(pilot, model)
-            targets = 1 + sum(1 for _ in neighbours({"alpha": alpha, "epsilon": epsilon, "delta": delta}, model))
+            targets = 1 + sum(1 for _ in neighbours(target, model))
             with progress(targets * (2 if summary is None else 1), "plan") as advance:
                 found = make(
                     *(alpha, epsilon, delta, family),
@@ -78,6 +90,10 @@ def plan(
                     seed=seed,
                     workers=workers,
                     progress=advance,
+                    candidates=candidates,
+                    examples=examples,
+                    price=price,
+                    seconds=seconds,
                     **chosen,
                 )
         deliver(found.to_dict())
@@ -105,6 +121,9 @@ def show(found: Plan) -> None:
         )
     page.print(f"\n[bold]Evaluations[/bold], {found.algorithm} with {found.family} rewards")
     _costs(page, found)
+    if found.price is not None or found.seconds is not None:
+        page.print("\n[bold]What they cost[/bold]")
+        _bills(page, found)
     page.print("\n[bold]If the target were another[/bold]")
     _rows(page, found)
     page.print()
@@ -119,7 +138,7 @@ def show(found: Plan) -> None:
 
 def _costs(page: Console, found: Plan) -> None:
     columns = (
-        Column("reservoir", left=True),
+        Column("pool", left=True),
         Column("mean"),
         Column("standard error", rank=2),
         Column("median", rank=1),
@@ -146,6 +165,16 @@ def _rows(page: Console, found: Plan) -> None:
         for pulls, ratio, extrapolated in zip(row.pulls, row.ratios, row.extrapolated, strict=True):
             cells += [_figure(pulls, extrapolated), "" if ratio is None else f"{ratio:.2f}"]
         rows.append([f"{row.parameter} = {row.value:g}", f"{row.arms:,}", *cells])
+    tabulate(page, columns, rows)
+
+
+def _bills(page: Console, found: Plan) -> None:
+    columns = (Column("", left=True), Column("evaluations"), Column("money"), Column("hours, one at a time"))
+    scaled = {cost.case for cost in found.costs if cost.extrapolated}
+    rows = []
+    for one in found.bills:
+        money, hours = ("" if value is None else f"{value:,.2f}" for value in (one.money, one.hours))
+        rows.append((one.case, _figure(one.evaluations, one.case in scaled), money, hours))
     tabulate(page, columns, rows)
 
 

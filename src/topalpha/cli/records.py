@@ -76,7 +76,7 @@ def show(file: str, name: str | None, arms: int, json_target: str | None) -> Non
     if json_target != "-":
         page = console()
         for one in found:
-            _describe(page, one, arms if len(found) == 1 else 0)
+            _describe(page, file, one, arms if len(found) == 1 else 0)
         page.print(_UNVERIFIED)
 
 
@@ -104,27 +104,27 @@ def _standing(one: Recording) -> dict[str, Any]:
     return {"selection": selection, "line": line, "unresolved": contested, "over": len(around.above)}
 
 
-def _describe(page: Console, one: Recording, arms: int) -> None:
+def _describe(page: Console, file: str, one: Recording, arms: int) -> None:
     page.print(f"[bold]{escape(one.name)}[/bold]: {escape(_state(one))}, created {escape(one.created)}")
     now = _standing(one)
     if one.status == "running" and now["selection"]:
         several = len(now["selection"]) > 1
-        who = f"{'Arms' if several else 'Arm'} {', '.join(map(str, now['selection']))}"
+        who = " and ".join(_names(file, one, now["selection"]).values())
         bounded = (one.progress or {}).get("bounded") is not False
         contested = f", contested by {now['unresolved']:,} others" if bounded else ""
-        page.print(f"{who} {'lead' if several else 'leads'}{contested}.")
+        page.print(escape(f"{who} {'lead' if several else 'leads'}{contested}."))
     if _silent(one) is not None:
         page.print("It has not ended: topalpha resume goes on with it.")
     if isinstance(statement := (one.certificate or {}).get("statement"), str):
         page.print(escape(statement))
     if arms and one.snapshot:
         page.print()
-        _best(page, one, arms)
+        _best(page, file, one, arms)
         page.print("\nLower and upper are the bounds that the algorithm compares, each at its own confidence level.")
     page.print()
 
 
-def _best(page: Console, one: Recording, arms: int) -> None:
+def _best(page: Console, file: str, one: Recording, arms: int) -> None:
     """The table of the best candidates."""
     task = one.config.get("task")
     if isinstance(task, Mapping) and task.get("minimise"):
@@ -138,7 +138,9 @@ def _best(page: Console, one: Recording, arms: int) -> None:
         Column("lower"),
         Column("upper"),
         Column("in flight", rank=2),
+        Column("candidate", left=True),
     )
+    known = _names(file, one, [row.arm for row in rows[:arms]])
     cells = [
         (
             str(row.arm),
@@ -147,6 +149,7 @@ def _best(page: Console, one: Recording, arms: int) -> None:
             f"{row.lower:.4g}",
             f"{row.upper:.4g}",
             str(row.pending),
+            known[row.arm],
         )
         for row in rows[:arms]
     ]
@@ -182,6 +185,15 @@ def _state(one: Recording) -> str:
     if not one.progress:
         return f"{status}, no evaluations yet"
     return f"{status}, {_count(one.progress, 'pulls')} evaluations of {_count(one.progress, 'arms')} candidates"
+
+
+def _names(file: str, one: Recording, arms: Sequence[int]) -> dict[int, str]:
+    """What these candidates are called, by arm; no pickle is loaded."""
+    from topalpha.display.candidate_names import titled_text
+    from topalpha.storage import candidates
+
+    texts = candidates(file, one.name, arms)
+    return {arm: titled_text(texts.get(arm), arm) for arm in arms}
 
 
 def _count(progress: Mapping[str, Any], name: str) -> str:

@@ -23,8 +23,7 @@ def report(file: str, name: str | None, output: str, arms: int) -> int:
     """Write a page about the search in FILE, also while it runs.
 
     The proof, its assumptions, figures and candidates, in one file that needs no network. All figures are computed
-    again from the recorded evaluations; a certificate that disagrees with them is refused. Needs matplotlib and jinja2:
-    pip install 'topalpha[report]'.
+    again from the recorded evaluations; a certificate that disagrees with them is refused. Needs the extra report.
 
     Example: topalpha report search.db -o report.html
     """

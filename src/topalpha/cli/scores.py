@@ -18,15 +18,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("file", metavar="FILE")
-@section(
-    "Target",
-    click.option(
-        "--alpha",
-        type=inputs.FRACTION,
-        help="The top fraction of candidates to aim at. Default: the best candidate, or 0.05 of an endless pool.",
-    ),
-)
-@inputs.near_options
+@inputs.list_target_options
 @section(
     "Target", click.option("--endless", is_flag=True, help="Draw candidates with replacement, as from an endless pool.")
 )

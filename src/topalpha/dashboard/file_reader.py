@@ -12,6 +12,7 @@ from typing import Any
 
 from topalpha.dashboard.states import is_bounded, overview
 from topalpha.storage import Overview, Recording, Row, StorageError, candidates, listing, read, stamp
+from topalpha.storage.parameters import Candidates
 
 #: Characters of a candidate that are kept, for searching and sorting.
 KEPT = 4000
@@ -74,7 +75,7 @@ class Reader:
         self.path = path
         self.file = Path(path).name
         self._last: tuple[object, float, Sight] | None = None
-        self._texts: dict[tuple[object, str, str], list[str]] = {}
+        self._candidates: dict[tuple[object, str, str], Candidates] = {}
 
     def look(self) -> Sight:
         """The file now; it is read if it looks changed, or after a while."""
@@ -88,15 +89,15 @@ class Reader:
         found = read(self.path, name, log=False)
         return found if is_bounded(found.progress) else replace(found, snapshot=[_open(row) for row in found.snapshot])
 
-    def texts(self, one: Overview, arms: int) -> list[str]:
-        """The candidates of the first arms, as text; each is read once."""
+    def candidates(self, one: Overview, arms: int) -> Candidates:
+        """The candidates of the first arms; each is read once."""
         key = (self._identity(), one.name, one.created)
-        self._texts = {other: texts for other, texts in self._texts.items() if other[0] == key[0]}
-        known = self._texts.setdefault(key, [])
-        if len(known) < arms:
-            found = candidates(self.path, one.name, range(len(known), arms))
-            while len(known) in found:
-                known.append(found[len(known)][: KEPT + 1])
+        self._candidates = {other: known for other, known in self._candidates.items() if other[0] == key[0]}
+        known = self._candidates.setdefault(key, Candidates(longest=KEPT + 1))
+        if (place := len(known.texts)) < arms:
+            found = candidates(self.path, one.name, range(place, arms))
+            while (place := len(known.texts)) in found:
+                known.add(found[place])
         return known
 
     def spoken(self, error: BaseException) -> str:

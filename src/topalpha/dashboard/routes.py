@@ -137,8 +137,8 @@ class Routes:
         if trouble is not None:
             return refused(404, trouble)
         try:
-            rows, texts = await hub.reading(partial(hub.rows, name, sight))
-            found = await asyncio.to_thread(lambda: encode(table(rows, texts, **wanted)))
+            rows, candidates = await hub.reading(partial(hub.rows, name, sight))
+            found = await asyncio.to_thread(lambda: encode(table(rows, candidates, **wanted)))
         except ODD as error:
             return refused(503, hub.reader.spoken(error))
         return Response(found, media_type="application/json")

@@ -8,9 +8,12 @@ from math import isfinite
 from typing import Any
 
 from topalpha.storage import Overview, Recording, Row
+from topalpha.storage.parameters import Candidates, readable
 from topalpha.validate import choice, whole
 
 COLUMNS = ("arm", "pulls", "mean", "lower", "upper", "pending", "candidate")
+#: Before the name of a parameter, where the table is sorted by it.
+PARAMETER = "candidate."
 ORDERS = ("ascending", "descending")
 #: The most rows in one response.
 MOST = 1000
@@ -90,6 +93,7 @@ def state(recording: Recording) -> tuple[dict[str, Any], frozenset[int]]:
         "law": _law(task),
         **_leader(recording, progress),
         **{key: progress.get(key) for key in ("in_flight", "gap", "left", "claims", "about")},
+        **{key: finite(progress.get(key)) for key in ("evidence", "rest")},
         "undrawn": max(0, (progress.get("wanted") or 0) - (progress.get("arms") or 0)),
         "bounded": is_bounded(progress),
         "selection": selection,
@@ -97,8 +101,16 @@ def state(recording: Recording) -> tuple[dict[str, Any], frozenset[int]]:
         "over": len(around.above),
         "unresolved": len(contesting),
         "certificate": recording.certificate,
+        "candidate": readable(recording.certificate.get("candidate")) if recording.certificate else None,
+        "history": _history(progress.get("history")),
     }
     return said, contesting
+
+
+def _history(said: Any) -> list[list[float]]:
+    """Evaluations and gap at moments so far; nothing of files of older versions, or of what is no such list."""
+    found = said if isinstance(said, list) else []
+    return [one for one in found if isinstance(one, list) and list(map(type, one)) in ([int, float], [int, int])]
 
 
 def is_joint(algorithm: Any) -> bool:
@@ -200,12 +212,12 @@ def _law(task: Mapping[str, Any]) -> str | None:
     if not task:
         return None
     pool = task.get("pool")
-    return f"the list of {pool} candidates" if pool else "the law that candidates are drawn from"
+    return f"the list of {pool} candidates" if pool else "the pool"
 
 
 def table(
     rows: Sequence[Row],
-    texts: Sequence[str],
+    candidates: Candidates,
     *,
     query: str = "",
     sort: str = "arm",
@@ -215,24 +227,33 @@ def table(
 ) -> dict[str, Any]:
     """The rows whose candidate contains the text ``query``, or whose number it is, from ``offset`` on.
 
-    Rows without a value come last in either order; ties are in order of arms.
+    Rows without a value come last in either order; ties are in order of arms. If all candidates have the same
+    parameters, ``columns`` has their names, and whether they are numbers, and each row its ``parameters``; one of
+    them may be the order, as "candidate.rate".
 
     Examples
     --------
     >>> rows = [Row(0, 2, 0.5, 0.1, 0.9, 0), Row(1, 3, 0.7, 0.2, 0.95, 0), Row(2, 0, None, 0.0, 1.0, 1)]
-    >>> found = table(rows, ["red", "Green", "blue"], query="RE", sort="mean", order="descending")
+    >>> colours = Candidates(['"red"', '"Green"', '"blue"'])
+    >>> found = table(rows, colours, query="RE", sort="mean", order="descending")
     >>> found["total"], found["of"], [(row["arm"], row["candidate"]) for row in found["rows"]]
     (2, 3, [(1, 'Green'), (0, 'red')])
+    >>> found = table(rows[:2], Candidates(['{"rate":0.54321}', '{"rate":0.25}']), sort="candidate.rate")
+    >>> found["columns"], [row["parameters"] for row in found["rows"]]
+    ([['rate', True]], [['0.25'], ['0.5432']])
     """
-    column = choice("sort", sort, COLUMNS)
+    column = _column(sort)
+    parameter = column.removeprefix(PARAMETER) if column not in COLUMNS else None
+    place = COLUMNS.index(column if parameter is None else "candidate")
     backwards = choice("order", order, ORDERS) == "descending"
     wanted = query.strip().casefold()
-    found = [row for row in rows if not wanted or _matches(row, texts, wanted)]
-    place = COLUMNS.index(column)
+    found = [row for row in rows if not wanted or _matches(row, candidates, wanted)]
 
     def key(row: Row) -> Any:
         # An infinite bound is the smallest or the largest value; an infinite mean counts as none.
-        value = _text(texts, row.arm) if column == "candidate" else row[place]
+        if parameter is not None:
+            return candidates.place(row.arm, parameter)
+        value = _text(candidates.texts, row.arm) if column == "candidate" else row[place]
         return finite(value) if column == "mean" or value != value else value
 
     valued = sorted((row for row in found if key(row) is not None), key=key, reverse=backwards)
@@ -241,8 +262,11 @@ def table(
     return {
         "total": len(found),
         "of": len(rows),
+        "columns": [[name, candidates.is_number(name)] for name in candidates.names],
         "rows": [
-            {**dict(zip(COLUMNS, cell[:6], strict=False)), "candidate": _shortened(_text(texts, row.arm))}
+            dict(zip(COLUMNS, cell[:6], strict=False))
+            | {"candidate": _shortened(_text(candidates.texts, row.arm))}
+            | {"parameters": [_shortened(text) for text in candidates.cells(row.arm)]}
             for row, cell in zip(chosen, cells(chosen), strict=True)
         ],
     }
@@ -261,11 +285,16 @@ def asked(parameters: Mapping[str, str]) -> dict[str, Any]:
     """
     return {
         "query": parameters.get("query", ""),
-        "sort": choice("sort", parameters.get("sort", "arm"), COLUMNS),
+        "sort": _column(parameters.get("sort", "arm")),
         "order": choice("order", parameters.get("order", "ascending"), ORDERS),
         "offset": _number("offset", parameters.get("offset", "0"), 0),
         "limit": min(_number("limit", parameters.get("limit", "50"), 1), MOST),
     }
+
+
+def _column(sort: str) -> str:
+    """A column, or a parameter, which candidates may come to lack."""
+    return sort if sort.startswith(PARAMETER) else choice("sort", sort, COLUMNS)
 
 
 def _number(name: str, text: str, least: int) -> int:
@@ -273,8 +302,9 @@ def _number(name: str, text: str, least: int) -> int:
     return whole(name, int(text) if digits else text, least)  # type: ignore[arg-type]
 
 
-def _matches(row: Row, texts: Sequence[str], wanted: str) -> bool:
-    return wanted == str(row.arm) or wanted in _text(texts, row.arm).casefold()
+def _matches(row: Row, candidates: Candidates, wanted: str) -> bool:
+    texts = (_text(known, row.arm).casefold() for known in (candidates.texts, candidates.exact))
+    return wanted == str(row.arm) or any(wanted in text for text in texts)
 
 
 def _text(texts: Sequence[str], arm: int) -> str:

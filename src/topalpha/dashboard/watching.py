@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from topalpha.dashboard.file_reader import ODD, Reader, Sight
 from topalpha.dashboard.states import cells, changed, encode, state
 from topalpha.storage import Recording, Row
+from topalpha.storage.parameters import Candidates
 
 Answer = TypeVar("Answer")
 
@@ -182,12 +183,12 @@ class Hub:
         """The list of searches at the last look, as JSON; encoded once for all viewers."""
         return self._summaries[controls]
 
-    def rows(self, name: str, sight: Sight) -> tuple[list[Row], list[str]]:
-        """The figures of a search's arms, and its candidates as text; called in the reading thread."""
+    def rows(self, name: str, sight: Sight) -> tuple[list[Row], Candidates]:
+        """The figures of a search's arms, and its candidates; called in the reading thread."""
         channel = self._channels.get(name)
         followed = channel is not None and channel.seen is not None
         rows = channel.rows if channel is not None and followed else self.reader.recording(name).snapshot
-        return rows, self.reader.texts(sight.searches[name], rows[-1].arm + 1 if rows else 0)
+        return rows, self.reader.candidates(sight.searches[name], rows[-1].arm + 1 if rows else 0)
 
     @contextmanager
     def watched(self, name: str | None) -> Iterator[None]:

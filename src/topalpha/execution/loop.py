@@ -198,7 +198,7 @@ class Ledger:
     def _judged(self, outcome: Outcome) -> Outcome:
         if not isinstance(outcome, NoReward):
             try:
-                self.search.model.check(outcome)
+                self.search.check(outcome)
             except ValueError as error:
                 return NoReward.of(error)._replace(refused=not math.isnan(outcome))
         return outcome

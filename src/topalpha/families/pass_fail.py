@@ -10,13 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from topalpha.families.draws import draw_binomial
-from topalpha.validate import require, whole
+from topalpha.validate import MOST_ITEMS, require, whole
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-
-# The bounds use a table of ln k! for every k up to the number of items, which is built anew now and then.
-_MOST_ITEMS = 1_000_000
 
 
 class PassFail(NamedTuple):
@@ -73,4 +70,4 @@ class PassFail(NamedTuple):
     def check_parameters(self) -> None:
         """Raise ``ValueError`` unless ``items`` is a whole number small enough for a table."""
         items = whole("items", self.items)
-        require(items <= _MOST_ITEMS, "items", f"be at most {_MOST_ITEMS}", items)
+        require(items <= MOST_ITEMS, "items", f"be at most {MOST_ITEMS}", items)

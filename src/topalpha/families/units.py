@@ -39,6 +39,11 @@ MODELS: dict[str, Any] = {
     "mirrored": Mirrored,
 }
 
+#: Models of which only the range of rewards is known, as :func:`reward_model` reads them.
+RANGES = ("low-variance(lo,hi)", "range(lo,hi)")
+# What a refusal names; whoever wants the others knows them.
+_USEFUL = (*RANGES, "bernoulli", "normal", "gaussian(sigma)", "poisson", "exponential", "gamma(shape)")
+
 _NAMES = {kind: name for name, kind in MODELS.items()}
 _SHAPE = "be a name with numbers, such as gamma(shape=2,highest=3)"
 
@@ -252,6 +257,28 @@ class Model(NamedTuple):
         """A distance between means, in the family's units."""
         return epsilon / abs(self.factor)
 
+    def check_epsilon(self, epsilon: float) -> None:
+        """Raise ``ValueError`` unless two means can be further apart than this.
+
+        Examples
+        --------
+        >>> reward_model().check_epsilon(5.0)
+        Traceback (most recent call last):
+        ValueError: epsilon must be smaller than the range of rewards, [0, 1], got 5.0; another range is stated as
+        low-variance(lo,hi) or range(lo,hi)
+        """
+        if isinstance(self.family, _BOUNDED):
+            low, high = self._range()
+            if not epsilon < high - low:
+                words = f"be smaller than the range of rewards, [{low:g}, {high:g}]"
+                raise ValueError(f"epsilon must {words}, got {quoted(epsilon)}{self.other_range}")
+
+    @property
+    def other_range(self) -> str:
+        """A clause for errors: how to state another range of rewards. Empty without a range."""
+        ranged = isinstance(self.family, Bernoulli | LowVariance)
+        return f"; another range is stated as {' or '.join(RANGES)}" if ranged else ""
+
     def check(self, reward: float) -> None:
         """Raise ``ValueError``, in the user's units, unless the reward is possible."""
         number = real("reward", reward)
@@ -336,6 +363,7 @@ def _read(family: str | RewardModel | None, items: int | None) -> tuple[RewardMo
         low, high = _read_range(family, name, inside)
         law: RewardModel = Bernoulli() if name == "range" else LowVariance()
         return law, low, high, f"{name}(lo={low!r},hi={high!r})"
+    require(name in MODELS, "family", f"be one of {', '.join(_USEFUL)}", family)
     parsed = parse_family(family)
     return parsed, 0.0, 1.0, describe(parsed)
 
@@ -343,7 +371,10 @@ def _read(family: str | RewardModel | None, items: int | None) -> tuple[RewardMo
 def _read_range(text: str, name: str, inside: str) -> tuple[float, float]:
     """The two ends of the range in a text such as ``range(0,20)``."""
     require(inside.endswith(")"), "family", f"be {name}(lo,hi) with two numbers", text)
-    ends = read_numbers(text, ("lo", "hi"), inside.removesuffix(")"))
+    try:
+        ends = read_numbers(text, ("lo", "hi"), inside.removesuffix(")"))
+    except ValueError:
+        ends = {}
     require(len(ends) == 2, "family", f"be {name}(lo,hi) with two numbers", text)
     low, high = ends["lo"], ends["hi"]
     finite = -math.inf < low < high < math.inf and high - low < math.inf

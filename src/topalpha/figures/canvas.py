@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from topalpha.figures.style import PALE, SIZE
 from topalpha.storage.outputs import draft_of
-from topalpha.validate import require
+from topalpha.validate import installing, require
 
 #: ``matplotlib.axes.Axes``, untyped here.
 Axes: TypeAlias = Any
@@ -35,7 +35,7 @@ def _needed() -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise ImportError("figures must be drawn with matplotlib: pip install 'topalpha[plot]'") from error
+        raise ImportError(f"figures must be drawn with matplotlib: {installing('plot')}") from error
 
 
 @contextmanager

@@ -91,6 +91,23 @@ def line(now: Standing) -> str:
     return f"their {'highest' if now.minimise else 'lowest'} {side}"
 
 
+def rest(now: Standing) -> str:
+    """The name of what must cross the line: what the deciding evidence leaves open.
+
+    Examples
+    --------
+    >>> from topalpha import Search, design
+    >>> from topalpha.standing import standing
+    >>> rest(standing(Search(design("cc-lucb", 0.3, 0.3, 0.2))))
+    'highest bound of any other arm'
+    >>> rest(standing(Search(design("joint-lucb", 0.3, 0.3, 0.2))))
+    'the best that all evidence together leaves to any other arm'
+    """
+    if now.joined:
+        return "the best that all evidence together leaves to any other arm"
+    return f"{'lowest' if now.minimise else 'highest'} bound of any other{'' if len(now.selection) > 1 else ' arm'}"
+
+
 def of_status(now: Standing) -> str:
     """Why the search ended; marked as not verified if only the file says so.
 

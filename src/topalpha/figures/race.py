@@ -1,4 +1,4 @@
-"""The race over time: the leader's interval, its rivals' intervals, and the line between them until the stop."""
+"""The race over time: the leader's interval, its rivals' bounds, and the two lines that meet at the stop."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from topalpha.figures.style import BLACK, END, GREEN, GREY, LEADER, LINE, PURPLE
 from topalpha.standing import Source, Standing, timeline
 from topalpha.validate import require, whole
 
-#: The default number of rivals whose intervals are shown, and the number of moments for each.
+#: The default number of rivals that are shown, and the number of moments for each.
 RIVALS, MOMENTS = 2, 12
-#: The vertical axis covers all bounds after this fraction of the pulls; earlier ones may be many times as wide.
-LATE = 0.2
+#: The vertical axis covers the leader and both lines after this fraction of the pulls; before, they may be far apart.
+LATE = 0.6
 
 #: The looks of rivals, by their number of pulls.
 _RIVALS = (Look(GREEN, "o", ":"), Look(PURPLE, "s", ":"), Look(GREY, "X", ":"), Look(BLACK, "P", ":"))
@@ -32,10 +32,10 @@ def race(
     """The bounds of the leader and its rivals against the pulls spent.
 
     The band is the interval of the leader at each moment. The dashed line is its lower bound plus epsilon, the
-    dash-dotted line the highest upper bound of any other arm: while that is above the dashed line, some arm contests
-    the leader. A stopping rule that joins the evidence of many arms, such as joint-lucb's, may be met before the two
-    lines cross. Bars are intervals of the rivals with the most pulls. Very wide early bounds leave the picture. For
-    costs all of this is upside down.
+    dash-dotted line the best mean of any other arm that the evidence leaves open. The search stops when the two meet.
+    With separate bounds the dash-dotted line is the highest upper bound of any other arm; a rule that joins the
+    evidence of all arms leaves less open than that. Bars run from the mean to the upper bound of the rivals with the
+    most pulls. Very wide early bounds leave the picture. For costs all of this is upside down.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def race(
     points
         The number of moments.
     rivals
-        The number of rivals whose intervals are shown, at most 4.
+        The number of rivals that are shown, at most 4.
     axes
         Where to draw; a new pyplot figure unless given.
 
@@ -69,13 +69,14 @@ def race(
     mean = np.array([row.mean for row in leads], dtype=float)
     lower, upper = np.array([row.lower for row in leads]), np.array([row.upper for row in leads])
     line = np.array([now.line for now in moments], dtype=float)
-    reach = np.array([now.reach for now in moments])
+    left_open = np.array([_open(now) for now in moments])
     shown = _chosen_rivals(moments, rivals)
     late = x >= LATE * x[-1]
-    others = [now.row(arm).mean for now in moments for arm in shown if arm in now.arm]
-    low, high = span(mean, lower[late], upper[late], line[late], reach[late], np.array(others, dtype=float))
+    low, high = span(mean[late], lower[late], upper[late], line[late], left_open[late])
     beyond = high - low
     lower, upper = np.maximum(lower, low - beyond), np.minimum(upper, high + beyond)
+    # Where nothing is known yet the line comes from outside of the picture.
+    left_open = np.clip(left_open, low - beyond, high + beyond)
     axes.fill_between(x, lower, upper, zorder=1.5, **LEADER.area)
     axes.plot(x, mean, linewidth=2.0, zorder=3.0, **LEADER.line)
     handles = [
@@ -86,19 +87,18 @@ def race(
         ),
         patch("its interval", **LEADER.area),
     ]
-    best = "lowest" if last.minimise else "highest"
-    several = len(last.selection) > 1
     label = labels.line(last).replace("their", f"the {len(last.selection):,} leaders'")
-    bounds = ((line, LINE, label), (reach, REACH, f"{best} bound of any other{'' if several else ' arm'}"))
+    bounds = ((line, LINE, label), (left_open, REACH, labels.rest(last)))
     for values, look, label in bounds:
         if np.isfinite(values).any():
             axes.plot(x, _finite(values), linewidth=1.6, zorder=3.2, **look.line)
             handles.append(sample(label, linewidth=1.6, **look.line))
+    to = "down to" if last.minimise else "up to"
     for look, arm in zip(_RIVALS, shown, strict=False):
         if _rival(axes, moments, arm, look, beyond):
             handles.append(
                 sample(
-                    f"arm {arm} and its interval{', chosen too' if arm in last.selection else ''}",
+                    f"arm {arm}, {to} its bound{', chosen too' if arm in last.selection else ''}",
                     markersize=5,
                     linewidth=1.2,
                     **_solid(look),
@@ -114,6 +114,13 @@ def race(
     return dressed(axes, title, "pulls", labels.rewards(last), handles)
 
 
+def _open(now: Standing) -> float:
+    """The best mean of any other arm that is left open; infinite while nothing is shown."""
+    nothing = -np.inf if now.minimise else np.inf
+    found = now.rest if now.joined or now.rest is not None else now.reach
+    return nothing if found is None else found
+
+
 def _chosen_rivals(moments: Sequence[Standing], count: int) -> list[int]:
     """The arms with most pulls at the end, other than the leader."""
     last = moments[-1]
@@ -122,7 +129,7 @@ def _chosen_rivals(moments: Sequence[Standing], count: int) -> list[int]:
 
 
 def _rival(axes: Axes, moments: Sequence[Standing], arm: int, look: Look, beyond: float) -> bool:
-    """Draw the intervals of one rival at some moments when it did not lead; return whether there are any."""
+    """Draw one rival, from mean to bound, at some moments when it did not lead; return whether there are any."""
     # Each rival has its own moments, so that bars do not hide one another.
     start = 1 + _RIVALS.index(look) * max(1, len(moments) // (MOMENTS * len(_RIVALS)))
     picked = moments[start :: max(1, len(moments) // MOMENTS)]
@@ -132,9 +139,11 @@ def _rival(axes: Axes, moments: Sequence[Standing], arm: int, look: Look, beyond
         return False
     x = np.array([total for total, _ in rows], dtype=float)
     mean = np.array([row.mean for _, row in rows], dtype=float)
-    lower = np.maximum([row.lower for _, row in rows], mean - 2.0 * beyond)
-    upper = np.minimum([row.upper for _, row in rows], mean + 2.0 * beyond)
-    bars(axes, x, lower, upper, colors=look.colour, linewidths=1.2, zorder=2.5)
+    if moments[-1].minimise:
+        end = np.maximum([row.lower for _, row in rows], mean - 2.0 * beyond)
+    else:
+        end = np.minimum([row.upper for _, row in rows], mean + 2.0 * beyond)
+    bars(axes, x, mean, end, colors=look.colour, linewidths=1.2, zorder=2.5)
     axes.plot(x, mean, markersize=5, zorder=2.6, **look.points)
     return True
 

@@ -1,5 +1,6 @@
 """The cost of a search, before anything is spent: candidates, evaluations, and how they change with the target."""
 
+from topalpha.planner.bills import Bill
 from topalpha.planner.caps import Cap, sure_cap
 from topalpha.planner.cost import Case, Cost, expect, references
 from topalpha.planner.pilot import Pilot, read_pilot, summarise
@@ -7,6 +8,7 @@ from topalpha.planner.pilot_rewards import Softened
 from topalpha.planner.planning import Plan, PlanRow, Row, plan
 
 __all__ = [
+    "Bill",
     "Cap",
     "Case",
     "Cost",

@@ -50,7 +50,7 @@ def sure_cap(algorithm: Algorithm) -> Cap:
     if pulls is not None:
         return Cap(pulls, source)
     if algorithm.family.capacity < ENDLESS:
-        return Cap(algorithm.arms * algorithm.family.capacity, "every item of every candidate")
+        return Cap(algorithm.arms * algorithm.family.capacity, "every example of every candidate")
     known = isinstance(algorithm, (CCLUCB, LUCBPlusPlus, KLLUCB))
     name = algorithm.traits.name
     what = f"{name} with these {'rewards' if proxy is None else 'options'}" if known else name

@@ -170,7 +170,8 @@ def expect(
     if pulls is None:
         return Cost(case.words, name, None, None, None, None, 0, coarse_alpha, coarse_epsilon, 1.0)
     scale = (coarse_epsilon / epsilon) ** 2 * (target.arms / algorithm.arms)
-    scaled = scale * np.array(pulls, dtype=np.float64)
+    # No run on a test set is longer than this.
+    scaled = np.minimum(scale * np.array(pulls, dtype=np.float64), float(target.arms) * target.family.capacity)
     return Cost(
         case=case.words,
         law=name,

@@ -173,9 +173,12 @@ def _reward(model: Model, value: Any, where: str) -> float:
     """The reward in the family's units."""
     try:
         reward = real("reward", value)
-        model.check(reward)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
+    try:
+        model.check(reward)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}{model.other_range}") from None
     return model.to_internal(reward)
 
 

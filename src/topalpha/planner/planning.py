@@ -8,14 +8,30 @@ from os import PathLike
 from typing import Any
 
 from topalpha.algorithms import default_for, design
+from topalpha.algorithms.choices import chosen_algorithm, target_alpha
+from topalpha.families import PassFail
 from topalpha.families.protocols import RewardModel
 from topalpha.families.units import Model, reward_model
+from topalpha.planner.bills import Bill, bill
 from topalpha.planner.caps import Cap, sure_cap
 from topalpha.planner.cost import Case, Cost, expect, references
 from topalpha.planner.pilot import Pilot, read_pilot, summarise
 from topalpha.rules.protocol import Algorithm
 from topalpha.simulation import check_means
-from topalpha.validate import MOST_RUNS, MOST_WORKERS, fraction, optional, plain, positive, require, seed_number, whole
+from topalpha.validate import (
+    LONGEST_LIST,
+    MOST_ITEMS,
+    MOST_RUNS,
+    MOST_WORKERS,
+    fraction,
+    not_negative,
+    optional,
+    plain,
+    positive,
+    require,
+    seed_number,
+    whole,
+)
 
 #: Simulated pulls per reservoir: for the target itself, and for each of its neighbours.
 BUDGET, ROW_BUDGET = 4_000_000, 800_000
@@ -27,6 +43,8 @@ _PILOT = "The plan rests on the pilot: other candidates may cost more or less. I
 @dataclass(frozen=True)
 class PlanRow:
     """One parameter halved or doubled: the arms and, for each reservoir, the expected pulls and their ratio.
+
+    ``parameter`` is alpha, epsilon or delta, or the number of candidates of a list, or of examples of a test set.
 
     Examples
     --------
@@ -62,6 +80,10 @@ class Plan:
         The target with one of its parameters halved or doubled.
     pilot
         The estimates of the pilot, if given.
+    candidates, examples
+        The length of the list, and the size of the test set; None for an endless pool, and without a test set.
+    price, seconds
+        What one evaluation costs, if given.
 
     Examples
     --------
@@ -86,11 +108,18 @@ class Plan:
     rows: tuple[PlanRow, ...] = field(repr=False)
     pilot: Pilot | None = None
     notes: tuple[str, ...] = field(default=(), repr=False)
+    candidates: int | None = None
+    examples: int | None = None
+    price: float | None = None
+    seconds: float | None = None
 
     @property
     def statement(self) -> str:
         """The plan in one sentence."""
-        aim = f"within {self.epsilon:g} of the top {100.0 * self.alpha:.10g}%"
+        one = self.candidates is not None and round(self.alpha * self.candidates, 9) <= 1.0
+        aim = f"within {self.epsilon:g} of the {'best' if one else f'top {100.0 * self.alpha:.10g}%'}"
+        aim += "" if self.candidates is None else f" of a list of {self.candidates:,}"
+        aim += "" if self.examples is None else f" on {self.examples:,} examples"
         aim += f" with probability {100.0 * (1.0 - self.delta):.10g}%"
         start = f"To find a candidate {aim}: draw {self.arms:,} candidates"
         known = [cost for cost in self.costs if cost.mean is not None]
@@ -105,15 +134,24 @@ class Plan:
         ]
         return f"{start}, expect {' or '.join(easy_first)}."
 
+    @property
+    def bills(self) -> tuple[Bill, ...]:
+        """Expected evaluations, in the order of ``costs``, and the most, with money and hours where they are known."""
+        lines = [(one.case, one.mean) for one in self.costs]
+        lines += [("at most", self.cap.pulls)]
+        return tuple(bill(case, count, self.price, self.seconds) for case, count in lines if count is not None)
+
     def to_dict(self) -> dict[str, Any]:
         """A dictionary for JSON."""
-        plain = ("algorithm", "family", "alpha", "epsilon", "delta", "seed", "covered", "arms")
+        plain = ["algorithm", "family", "alpha", "epsilon", "delta", "seed", "covered", "arms"]
+        plain += ["candidates", "examples", "price", "seconds"]
         return {
             **{name: getattr(self, name) for name in plain},
             "options": dict(self.options),
             "cap": self.cap._asdict(),
             "costs": [cost.to_dict() for cost in self.costs],
             "rows": [asdict(row) for row in self.rows],
+            "bills": [one._asdict() for one in self.bills],
             "pilot": None if self.pilot is None else self.pilot.to_dict(),
             "notes": list(self.notes),
             "statement": self.statement,
@@ -132,7 +170,7 @@ def about(value: float | None) -> str:
 
 
 def plan(
-    alpha: float,
+    alpha: float | None,
     epsilon: float,
     delta: float,
     family: str | RewardModel | None = None,
@@ -144,6 +182,10 @@ def plan(
     seed: int = 0,
     workers: int | None = None,
     progress: Callable[[int], None] | None = None,
+    candidates: int | None = None,
+    examples: int | None = None,
+    price: float | None = None,
+    seconds: float | None = None,
     **options: Any,
 ) -> Plan:
     """Estimate how many candidates and evaluations a search will cost, before anything is spent.
@@ -151,7 +193,13 @@ def plan(
     Parameters
     ----------
     alpha, epsilon, delta, family, minimise, algorithm
-        As for ``search``: rewards and epsilon in their own units.
+        As for ``search``: rewards and epsilon in their own units. If alpha is None: the best of a list, or 0.05.
+    candidates
+        The length of the list that candidates come from; by default the pool is endless.
+    examples
+        The size of a test set of pass and fail: the plan is then for ``select`` and its default algorithm.
+    price, seconds
+        What one evaluation costs: money, in any unit, and seconds.
     options
         Options of the algorithm.
     pilot
@@ -167,22 +215,27 @@ def plan(
     >>> found = plan(0.2, 0.2, 0.1, runs=8, pilot=[[0, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1], [0, 0, 0, 1]])
     >>> found.pilot.candidates, found.costs[0].runs, found.rows[0].parameter
     (4, 8, 'alpha')
+    >>> prompts = plan(None, 0.05, 0.05, candidates=29, examples=200, price=0.002, runs=8)
+    >>> prompts.algorithm, prompts.cap.pulls, prompts.bills[-1].money
+    ('cc-lucb', 5800, 11.6)
     """
     runs, seed = whole("runs", runs, most=MOST_RUNS), seed_number("seed", seed)
     workers = optional(whole, "workers", workers, most=MOST_WORKERS)
-    target = {
-        "alpha": fraction("alpha", alpha),
-        "epsilon": positive("epsilon", epsilon),
-        "delta": fraction("delta", delta),
-    }
-    require("pool" not in options, "options", "not name a pool: plans are for endless pools", options)
-    model = reward_model(family, minimise=minimise)
-    chosen = default_for(model.family) if algorithm is None else algorithm
+    target = aim(alpha, epsilon, delta, candidates, examples)
+    price = None if price is None else not_negative("price", price)
+    seconds = None if seconds is None else not_negative("seconds", seconds)
+    require("pool" not in options, "options", "not name a pool: give candidates", options)
+    model = model_for(family, minimise, examples)
+    chosen = chosen_for(algorithm, model, examples)
 
     def make(changed: Mapping[str, float]) -> Algorithm:
-        epsilon = model.epsilon(changed["epsilon"])
-        return design(chosen, changed["alpha"], epsilon, changed["delta"], model.family, **options)
+        size = int(changed.get("candidates", 0))
+        top = target_alpha(changed.get("alpha"), size)
+        rewards = PassFail(int(changed["examples"])) if "examples" in changed else model.family
+        listed = {"pool": size} if size else {}
+        return design(chosen, top, model.epsilon(changed["epsilon"]), changed["delta"], rewards, **listed, **options)
 
+    model.check_epsilon(target["epsilon"])
     base = make(target)
     summary = None
     if isinstance(pilot, (str, PathLike)):
@@ -198,7 +251,8 @@ def plan(
         for place, case in enumerate(cases):
             one = lambda a, e: make({**changed, "alpha": a, "epsilon": e})  # noqa: E731
             finest = _finest(before[place], target) if before else (0.0, 0.0)
-            found.append(expect(case, one, changed["alpha"], changed["epsilon"], runs, seed, workers, budget, finest))
+            top = target_alpha(changed.get("alpha"), int(changed.get("candidates", 0)))
+            found.append(expect(case, one, top, changed["epsilon"], runs, seed, workers, budget, finest))
             if progress is not None:
                 progress(1)
         return found
@@ -230,7 +284,59 @@ def plan(
         rows=tuple(rows),
         pilot=summary,
         notes=tuple(notes),
+        candidates=candidates,
+        examples=examples,
+        price=price,
+        seconds=seconds,
     )
+
+
+def model_for(family: str | RewardModel | None, minimise: bool, examples: int | None) -> Model:
+    """The model of rewards: that of the family, or pass and fail on so many examples.
+
+    Examples
+    --------
+    >>> model_for(None, False, 200).family
+    PassFail(items=200)
+    """
+    if examples is None:
+        return reward_model(family, minimise=minimise)
+    require(family is None, "family", "be left out where examples are given: they pass or fail", family)
+    require(not minimise, "minimise", "be left out where examples are given: a pass is good", minimise)
+    return reward_model(PassFail(examples))
+
+
+def chosen_for(algorithm: str | None, model: Model, examples: int | None) -> str:
+    """The algorithm: the default of ``select`` for a test set, that of ``search`` otherwise.
+
+    Examples
+    --------
+    >>> chosen_for(None, reward_model(), None), chosen_for(None, reward_model(), 200)
+    ('joint-lucb', 'cc-lucb')
+    """
+    if examples is not None:
+        return chosen_algorithm(algorithm)
+    return default_for(model.family) if algorithm is None else algorithm
+
+
+def aim(
+    alpha: float | None, epsilon: float, delta: float, candidates: int | None = None, examples: int | None = None
+) -> dict[str, float]:
+    """The target by its parameters, checked: those that a plan halves and doubles.
+
+    Examples
+    --------
+    >>> aim(None, 0.05, 0.05, candidates=29)
+    {'candidates': 29, 'epsilon': 0.05, 'delta': 0.05}
+    """
+    target: dict[str, float] = {}
+    if alpha is not None or candidates is None:
+        target["alpha"] = fraction("alpha", target_alpha(alpha, 0))
+    if candidates is not None:
+        target["candidates"] = whole("candidates", candidates, most=LONGEST_LIST)
+    if examples is not None:
+        target["examples"] = whole("examples", examples, most=MOST_ITEMS)
+    return target | {"epsilon": positive("epsilon", epsilon), "delta": fraction("delta", delta)}
 
 
 def neighbours(target: Mapping[str, float], model: Model) -> Iterator[tuple[str, float]]:
@@ -243,7 +349,11 @@ def neighbours(target: Mapping[str, float], model: Model) -> Iterator[tuple[str,
     """
     # With an epsilon as wide as the range of means every candidate is right.
     ends = {"alpha": 1.0, "epsilon": abs(model.factor) * (model.family.highest - model.family.lowest), "delta": 1.0}
+    longest = {"candidates": LONGEST_LIST, "examples": MOST_ITEMS}
     for name, value in target.items():
+        if isinstance(value, int):  # a length
+            yield from ((name, other) for other in (value // 2, 2 * value) if 1 < other <= longest[name])
+            continue
         yield name, 0.5 * value
         if 2.0 * value < ends[name]:
             yield name, 2.0 * value
@@ -251,7 +361,8 @@ def neighbours(target: Mapping[str, float], model: Model) -> Iterator[tuple[str,
 
 def _finest(cost: Cost, target: Mapping[str, float]) -> tuple[float, float]:
     """The start for simulations of neighbours: a parameter made coarser for the target is so for them."""
-    pairs = (cost.alpha, target["alpha"]), (cost.epsilon, target["epsilon"])
+    top = target_alpha(target.get("alpha"), int(target.get("candidates", 0)))
+    pairs = (cost.alpha, top), (cost.epsilon, target["epsilon"])
     alpha, epsilon = (simulated if simulated > wanted else 0.0 for simulated, wanted in pairs)
     return alpha, epsilon
 

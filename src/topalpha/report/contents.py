@@ -14,6 +14,7 @@ from topalpha.certificate import SILENT, Certificate, certify
 from topalpha.session import RUNNING, Session, confirmed
 from topalpha.storage import Recording, Row, read
 from topalpha.storage.encoding import PICKLED, legible, shown
+from topalpha.storage.parameters import Candidates
 
 #: Characters of a candidate that a table shows.
 LONGEST = 400
@@ -22,11 +23,16 @@ FAILURES = 20
 
 
 class Arm(NamedTuple):
-    """A row of the table of arms: its figures, its candidate as text, and whether it was chosen."""
+    """A row of the table of arms: its figures, its candidate as text and as stored, and whether it was chosen.
+
+    If all candidates have the same parameters, ``parameters`` has them as text.
+    """
 
     row: Row
     candidate: str
+    exact: str
     chosen: bool
+    parameters: list[str]
 
 
 class Failed(NamedTuple):
@@ -52,6 +58,8 @@ class Contents:
         The standing and the certificate; None before the first reward.
     arms, all_arms
         Rows of the table, the best first, and the number of all rows.
+    parameters
+        The names of the parameters that all candidates have, and whether they are numbers.
     chosen
         The rows of the chosen arms.
     failures, failed
@@ -65,6 +73,7 @@ class Contents:
     certificate: Certificate | None
     arms: list[Arm]
     all_arms: int
+    parameters: list[tuple[str, bool]]
     chosen: list[Arm]
     failures: list[Failed]
     failed: dict[str, int]
@@ -98,13 +107,16 @@ def gather(path: str | os.PathLike[str], name: str | None = None, arms: int = 20
     recording = read(path, name)
     certificate, session = _replayed(recording)
     now = None if certificate is None else _standing(recording, session, certificate)
-    rows = [] if now is None or certificate is None else _table(recording, now, certificate)
+    known = Candidates(map(shown, recording.arms), longest=LONGEST + 1)
+    rows = [] if now is None or certificate is None else _table(known, now, certificate)
+    parameters = [(name, known.is_number(name)) for name in known.names]
     chosen = [row for row in rows if row.chosen]
     noted = [one for one in recording.failures if one.action not in SILENT]
     failures = [Failed(recording.asks[one.order][0], one.after, one.reason, one.action) for one in noted[:FAILURES]]
     counts = dict(sorted(Counter(one.action for one in noted).items()))
     file = legible(os.path.basename(os.fspath(path)))
-    return Contents(file, recording, session, now, certificate, rows[:arms], len(rows), chosen, failures, counts)
+    table = rows[:arms], len(rows), parameters
+    return Contents(file, recording, session, now, certificate, *table, chosen, failures, counts)
 
 
 def _replayed(recording: Recording) -> tuple[Certificate | None, Session]:
@@ -125,7 +137,7 @@ def _standing(recording: Recording, session: Session, certificate: Certificate) 
     return stand(session, name=recording.name, status=recording.status, certificate=certificate)
 
 
-def _table(recording: Recording, now: Standing, certificate: Certificate) -> list[Arm]:
+def _table(known: Candidates, now: Standing, certificate: Certificate) -> list[Arm]:
     """All arms: the chosen ones, then the best means, then arms without a reward."""
     chosen = set(certificate.selection)
     sign = 1.0 if now.minimise else -1.0
@@ -133,14 +145,11 @@ def _table(recording: Recording, now: Standing, certificate: Certificate) -> lis
     def place(row: Row) -> tuple[Any, ...]:
         return row.arm not in chosen, row.mean is None, sign * (row.mean or 0.0), row.arm
 
-    return [Arm(row, _candidate(recording, row.arm), row.arm in chosen) for row in sorted(now.rows, key=place)]
+    def arm(row: Row) -> Arm:
+        few, exact = (clipped(one[row.arm]) if row.arm < len(one) else "" for one in (known.texts, known.exact))
+        return Arm(row, few, exact, row.arm in chosen, list(map(clipped, known.cells(row.arm))))
 
-
-def _candidate(recording: Recording, arm: int) -> str:
-    if arm >= len(recording.arms):
-        return ""
-    raw = recording.arms[arm]
-    return clipped(shown(raw if isinstance(raw, str) else None))
+    return [arm(row) for row in sorted(now.rows, key=place)]
 
 
 def clipped(text: str) -> str:

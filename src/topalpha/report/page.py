@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from topalpha import __version__
 from topalpha.report import sentences
-from topalpha.report.contents import as_text, clipped, gather
+from topalpha.report.contents import as_text, gather
 from topalpha.storage.outputs import draft_of
 from topalpha.storage.plain_text import plain
-from topalpha.validate import whole
+from topalpha.validate import installing, whole
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -73,7 +73,7 @@ def _environment() -> Environment:
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
-        raise ImportError("a report must be made with jinja2: pip install 'topalpha[report]'") from error
+        raise ImportError(f"a report must be made with jinja2: {installing('report')}") from error
     # Everything is escaped unless it is marked as safe; only the SVG is.
     environment = Environment(
         loader=PackageLoader("topalpha.report"),
@@ -82,9 +82,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
-        number=number, count=count, text=as_text, share=sentences.share, clipped=clipped, plain=plain
-    )
+    environment.filters.update(number=number, count=count, text=as_text, share=sentences.share, plain=plain)
     return environment
 
 

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from topalpha import figures
+from topalpha.display.candidate_names import called
 from topalpha.report.contents import Contents
 from topalpha.standing import timeline
 
 #: Inches.
-SIZE = (7.2, 4.2)
+SIZE = (5.4, 3.3)
 #: How many arms beside the leader the race follows.
 FOLLOWED = 8
 
@@ -45,9 +46,8 @@ def pictures(contents: Contents) -> list[Picture]:
             "A rule that joins the evidence of many arms may stop before that."
         )
         if now.leader != certificate.arm:
-            caption += (
-                f" The leader looks best; most is proved about arm {certificate.arm}, which the certificate names."
-            )
+            named = called(certificate.candidate, certificate.arm)
+            caption += f" The leader looks best; most is proved about {named}, which the certificate names."
         wanted.append(("Where the arms stand", caption, figures.intervals, now))
     if certificate.claims:
         whom = "each of the chosen arms" if len(certificate.selection) > 1 else "the arm"
@@ -58,14 +58,26 @@ def pictures(contents: Contents) -> list[Picture]:
         wanted.append(("The proved claims", caption, figures.claims_curve, now))
     if now.bounded:
         moments = timeline(contents.recording, arms=FOLLOWED)
-        caption = "The bounds of the leader and of the arms with the most pulls, over the pulls spent."
+        caption = (
+            "The leader's interval, and how far the arms with the most pulls may still reach, over the pulls spent. "
+            "The search stops when the dash-dotted line meets the dashed one: when the evidence leaves no other arm "
+            "more than epsilon better than the leader."
+        )
         wanted.append(("The race", caption, figures.race, moments))
     caption = "The number of pulls of each arm: most pulls go to the arms that are hard to tell apart."
     wanted.append(("Where the pulls went", caption, figures.pulls, now))
     return [
-        Picture(title, caption, embedded(drawing(source, axes=figures.new_axes(*SIZE)), title, f"f{number}-"))
+        Picture(
+            title, caption, embedded(_untitled(drawing(source, axes=figures.new_axes(*SIZE))), title, f"f{number}-")
+        )
         for number, (title, caption, drawing, source) in enumerate(wanted)
     ]
+
+
+def _untitled(axes: Any) -> Any:
+    """The caption says what the figure shows."""
+    axes.set_title("", loc="left")
+    return axes
 
 
 def embedded(axes: Any, title: str, prefix: str) -> str:

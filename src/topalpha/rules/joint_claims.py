@@ -7,6 +7,7 @@ its own true mean. Larger alphas come from a grid fixed in advance, each with it
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from topalpha.arithmetic import exp, log
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 # The resolution of epsilons and lower bounds, as a fraction of the target's epsilon.
 _RESOLUTION = 1e-3
+# Epsilons that are only looked at are rounded up by this factor at most, and not told from infinity above this many
+# times the target's.
+_ROUGH, _WIDEST = 1.04, 64.0
 
 
 def leader_lower(algorithm: Joint, history: History, memory: Any, arm: int) -> float:
@@ -76,11 +80,49 @@ def larger_alphas(alpha: float) -> list[float]:
     return grid
 
 
+def shown_epsilon(algorithm: Joint, history: History, arm: int) -> float:
+    """The smallest epsilon from the target's on, a little rounded up, at which the arm could be returned now.
+
+    It is the target's exactly when the stop condition holds. Infinite for an arm without evidence of its own, and where
+    hardly anything is shown.
+    """
+    if history.stats[PLACE][arm] == 0.0:
+        return math.inf
+    memory, seen = _fresh(algorithm, history)
+    at_alpha = algorithm._replace(log_draws=_log_draws(algorithm, algorithm.alpha, seen))
+    return _smallest_epsilon(at_alpha, history, memory, arm, _rough)
+
+
+def _rough(shown: Callable[[float], bool], unit: float) -> float:
+    """The smallest epsilon from ``unit`` on that is shown, rounded up."""
+    if shown(unit):
+        return unit
+    low, high = unit, 2.0 * unit
+    while not shown(high):
+        low, high = high, 2.0 * high
+        if high > _WIDEST * unit:
+            return math.inf
+    while high > _ROUGH * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if shown(middle) else (middle, high)
+    return high
+
+
+def _fine(shown: Callable[[float], bool], unit: float) -> float:
+    """The smallest epsilon that is shown, rounded up; infinite if none is found."""
+    return least_shown(shown, _RESOLUTION * unit, unit, 1e6 * unit, _RESOLUTION * unit)
+
+
+def _fresh(algorithm: Joint, history: History) -> tuple[Any, int]:
+    """Scratch with the tree of challengers, and the number of arms with a reward."""
+    memory, seen = algorithm.scratch(len(history.pulls)), seen_arms(history)
+    rebuild(memory.challengers, history.stats[UPPER], history.pulls, seen)
+    return memory, seen
+
+
 def joint_claims(algorithm: Joint, history: History, arm: int) -> list[Claim]:
     """The smallest epsilon proved for the target's alpha, and for each larger alpha where it is smaller."""
-    memory = algorithm.scratch(len(history.pulls))
-    seen = seen_arms(history)
-    rebuild(memory.challengers, history.stats[UPPER], history.pulls, seen)
+    memory, seen = _fresh(algorithm, history)
     grid = larger_alphas(algorithm.alpha)
     curve: list[Claim] = []
     for alpha in (algorithm.alpha, *grid):
@@ -91,7 +133,7 @@ def joint_claims(algorithm: Joint, history: History, arm: int) -> list[Claim]:
             log_challengers=algorithm.log_challengers + share,
             log_both=algorithm.log_both + share,
         )
-        epsilon = _smallest_epsilon(at_alpha, history, memory, arm)
+        epsilon = _smallest_epsilon(at_alpha, history, memory, arm, _fine)
         if epsilon < math.inf and (not curve or epsilon < curve[-1].epsilon):
             curve.append(Claim(alpha, epsilon))
     return curve
@@ -110,8 +152,14 @@ def _log_draws(algorithm: Joint, alpha: float, seen: int) -> float:
     return missing * algorithm.log_delta_u - log_all_fail(algorithm.pool, alpha, algorithm.arms, delta_u)
 
 
-def _smallest_epsilon(algorithm: Joint, history: History, memory: Any, arm: int) -> float:
-    """The smallest epsilon for which the stop condition holds at every x, rounded up; infinite if none is found."""
+def _smallest_epsilon(
+    algorithm: Joint,
+    history: History,
+    memory: Any,
+    arm: int,
+    smallest: Callable[[Callable[[float], bool], float], float],
+) -> float:
+    """The smallest epsilon for which the stop condition holds at every x, as ``smallest`` finds it."""
     challenger = runner_up(memory.challengers, history.stats[UPPER], history.pulls, arm)
     if history.stats[PLACE][arm] == 0.0:
         # The arm has no evidence of its own. Its mean is at least the lowest mean, and the other means are below their
@@ -131,5 +179,4 @@ def _smallest_epsilon(algorithm: Joint, history: History, memory: Any, arm: int)
                 return False
         return challenger < 0 or certificate(at_epsilon, history, memory, arm, challenger, at_epsilon.log_draws)
 
-    unit = algorithm.epsilon
-    return least_shown(proved, _RESOLUTION * unit, unit, 1e6 * unit, _RESOLUTION * unit)
+    return smallest(proved, algorithm.epsilon)

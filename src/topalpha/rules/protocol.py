@@ -198,6 +198,14 @@ class Certifier(Algorithm, Protocol):
 
 
 @runtime_checkable
+class Joining(Certifier, Protocol):
+    """An algorithm that stops by the evidence of all arms together, not when the bounds of single arms meet."""
+
+    def shown(self, history: History, memory: Any, arm: int) -> float:
+        """The epsilon within which the evidence shows the arm to be now; at most the target's exactly at the stop."""
+
+
+@runtime_checkable
 class Conditional(Algorithm, Protocol):
     """An algorithm whose proof assumes something about the reservoir."""
 

@@ -1,6 +1,18 @@
 """Searches with the user's functions: ``search(draw, pull)`` and related functions, and how they run."""
 
-from topalpha.running.drive import PROVING, VANISHED, Draw, Watch, afinish, begin, finish, prepare, proceed, start
+from topalpha.running.drive import (
+    PROVING,
+    VANISHED,
+    Draw,
+    Watch,
+    afinish,
+    begin,
+    finish,
+    prepare,
+    proceed,
+    same_target,
+    start,
+)
 from topalpha.running.entry import Running, aresume, asearch, resume, search
 
 __all__ = [
@@ -17,6 +29,7 @@ __all__ = [
     "prepare",
     "proceed",
     "resume",
+    "same_target",
     "search",
     "start",
 ]

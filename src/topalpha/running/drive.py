@@ -8,19 +8,21 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from topalpha.algorithms import entry
 from topalpha.ask_tell import Result, Task
+from topalpha.display.candidate_names import titled
 from topalpha.execution import SIGNALS, Calls, PullFailed, arun, depart, exit_code, held, in_flight, open_executor, run
 from topalpha.families.protocols import RewardModel
 from topalpha.families.units import reward_model
-from topalpha.session import LOGGER, PERIOD, Progress, Reporter, Session, Snapshots, likeness
-from topalpha.storage import CONTINUE, PAUSE, STOP, RecordLost, StorageError
+from topalpha.session import LOGGER, PERIOD, Progress, Reporter, Session, Snapshots, likeness, recorded_task
+from topalpha.storage import CONTINUE, PAUSE, STOP, RecordLost, StorageError, holds, read
 from topalpha.storage.encoding import quotation, quoted
-from topalpha.validate import not_negative, require, whole
+from topalpha.validate import file_name, flag, not_negative, require, whole
 
 if TYPE_CHECKING:
     from topalpha.running.entry import Running
@@ -30,11 +32,14 @@ Draw = Callable[..., Any] | Sequence[Any]
 #: The reason to end when the file of the search was lost.
 VANISHED = "vanished"
 
+# The most characters of a candidate's name in a line of progress.
+_NAME = 30
+
 #: The share of time spent on finding claims, which may take long for many arms.
 PROVING = 0.1
 
 #: The arguments of a search that concern its file.
-KEPT = ("storage", "name", "pickle", "durable", "interval", "code")
+KEPT = ("storage", "name", "resume", "pickle", "durable", "interval", "code")
 
 
 def prepare(
@@ -82,10 +87,33 @@ def begin(draw: Draw, pull: Callable[..., Any], **asked: Any) -> tuple[Session, 
 
 
 def start(
-    task: Task, calls: Calls, storage: str | os.PathLike[str] | None = None, name: str = "search", **kept: Any
+    task: Task,
+    calls: Calls,
+    storage: str | os.PathLike[str] | None = None,
+    name: str = "search",
+    resume: bool = False,
+    **kept: Any,
 ) -> Session:
-    """A new session for a prepared task, in a file if there is one, with the digests of its lists."""
-    return Session.start(task, storage, name, given=None if storage is None else given_to(calls), **kept)
+    """A new session for a prepared task, in a file if there is one, with the digests of its lists.
+
+    With ``resume`` the session of this name goes on, if the file has it; its task and its lists must be the same.
+    """
+    resume = flag("resume", resume)
+    require(storage is not None or not resume, "storage", "name a file if resume is set", storage)
+    if storage is None or not (resume and holds(file_name("storage", storage), name)):
+        return Session.start(task, storage, name, given=None if storage is None else given_to(calls), **kept)
+    same_target(read(storage, name, log=False).config, task)
+    opened = {setting: kept[setting] for setting in ("durable", "interval") if setting in kept}
+    pickled = flag("pickle", kept.get("pickle", False))
+    return proceed(storage, calls.draw, calls.pull, calls.items, name, allow_pickle=pickled, **opened)[0]
+
+
+def same_target(config: Mapping[str, Any], task: Task) -> None:
+    """Raise unless the recorded search is for this task; its rules may be those of an earlier version."""
+    recorded, asked = asdict(recorded_task(config)), asdict(task)
+    other = {key: value for key, value in asked.items() if recorded[key] != value and key != "rules"}
+    was = ", ".join(f"{key}={recorded[key]!r}" for key in other)
+    require(not other, "the target", f"be the recorded one, with {was}", other)
 
 
 def given_to(calls: Calls) -> dict[str, str]:
@@ -148,13 +176,14 @@ class Watch:
         Whether no new pulls are to be started for now.
     """
 
-    def __init__(self, session: Session, running: Running, show: Callable[[Progress], None]) -> None:
+    def __init__(self, session: Session, running: Running, show: Callable[[Progress, str], None]) -> None:
         self.session = session
         self.running = running
         self.paused = False
         self._show = show
         self._next = time.monotonic() + PERIOD
         self._ending = False
+        self._named = -1, ""
         session.watched = True  # figures are shown here
         if session.snapshots is None:
             session.snapshots = Snapshots(session, session.record)
@@ -220,22 +249,28 @@ class Watch:
         """Take a snapshot and show the progress; if ``quick``, with the last proof."""
         progress = self.snapshots.progress(now, quick, self.paused)
         self.snapshots.write(progress)
-        self._show(progress)
+        self._show(progress, self._name(progress.leader))
         for callback in self.running.callbacks:
             callback(progress)
+
+    def _name(self, arm: int) -> str:
+        """A short name for the candidate, made once for each leader: its quotation may take a while."""
+        if self._named[0] != arm and arm < len(self.session.candidates):
+            self._named = arm, titled(quotation(self.session.candidates[arm]), arm, most=_NAME)
+        return self._named[1] if self._named[0] == arm else ""
 
 
 def finish(session: Session, calls: Calls, how: Running) -> Result:
     """Run the session to its end, in this thread; a signal ends it in order."""
     opened = nullcontext() if how.where is None else open_executor(how.where, how.workers)
     with held(not_negative("patience", how.patience)):
-        with Reporter(how.progress) as show, opened as executor, _accounted(session):
+        with Reporter(how.progress) as show, opened as executor, _accounted(session, calls):
             watch = _watch(session, how, show)
             with _pulse(session, executor):
                 terms = _terms(session, calls, how, watch)
                 reason = run(session, calls, executor=executor, notice=watch, **terms)
             watch.last()
-        return _told(session, _result(session, reason))
+        return _told(session, _result(session, calls, reason))
 
 
 async def afinish(session: Session, calls: Calls, how: Running) -> Result:
@@ -244,7 +279,7 @@ async def afinish(session: Session, calls: Calls, how: Running) -> Result:
         require(given is None, name, "be None for coroutines: see width", given)
     width = 1 if how.width is None else whole("width", how.width)
     with _heard(session, not_negative("patience", how.patience)) as heard:
-        with Reporter(how.progress) as show, _accounted(session):
+        with Reporter(how.progress) as show, _accounted(session, calls):
             watch = _watch(session, how, show)
             reason = await arun(
                 session,
@@ -254,7 +289,7 @@ async def afinish(session: Session, calls: Calls, how: Running) -> Result:
                 **(_terms(session, calls, how, watch) | {"width": width}),
             )
             watch.last()
-        return _told(session, _result(session, reason))
+        return _told(session, _result(session, calls, reason))
 
 
 def _watch(session: Session, how: Running, show: Callable[..., None]) -> Watch:
@@ -317,7 +352,7 @@ def _heard(session: Session, patience: float) -> Iterator[_Heard]:
 
 
 @contextmanager
-def _accounted(session: Session) -> Iterator[None]:
+def _accounted(session: Session, calls: Calls) -> Iterator[None]:
     """If the session ends early, store the proved result, and attach it to the error."""
     try:
         yield
@@ -329,7 +364,7 @@ def _accounted(session: Session) -> Iterator[None]:
         if session.history.t > 0 and not isinstance(error, GeneratorExit):
             cancelled = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
             with suppress(StorageError):
-                result = _result(session, "interrupted" if cancelled else "failed")
+                result = _result(session, calls, "interrupted" if cancelled else "failed")
                 error.add_note(f"Proved so far: {result.statement}")
                 if isinstance(error, PullFailed):
                     error.result = result
@@ -378,7 +413,7 @@ def _told(session: Session, result: Result) -> Result:
     return result
 
 
-def _result(session: Session, reason: str) -> Result:
+def _result(session: Session, calls: Calls, reason: str) -> Result:
     """The result with its certificate, which is stored."""
     if session.history.t == 0 and (loss := _loss(session)) is not None:
         raise loss
@@ -392,4 +427,5 @@ def _result(session: Session, reason: str) -> Result:
         candidate=session.candidates[certificate.arm],
         certificate=certificate,
         selected=tuple(session.candidates[arm] for arm in certificate.selection),
+        index=calls.place(certificate.arm) if calls.pool else None,
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 from topalpha.ask_tell import Result
@@ -12,7 +13,7 @@ from topalpha.execution import PATIENCE, Budget
 from topalpha.families.protocols import RewardModel
 from topalpha.running.drive import Draw, afinish, begin, finish, proceed
 from topalpha.session import STYLES, Progress
-from topalpha.validate import MOST_WIDTH, MOST_WORKERS, choice, optional, positive, real, require, whole
+from topalpha.validate import MOST_WIDTH, MOST_WORKERS, choice, expected, optional, positive, real, require, whole
 
 
 @dataclass(frozen=True)
@@ -85,23 +86,26 @@ class Running:
         require(listed, "callbacks", "be functions", self.callbacks)
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> Running:
+    def of(cls, settings: Mapping[str, Any], others: Iterable[str] = (), **hints: str) -> Running:
         """Settings by name; an unknown name raises ``TypeError``, as a call with a wrong argument does.
+
+        The error may suggest a setting, one of the ``others``, or what a hint for this name says.
 
         Examples
         --------
         >>> Running.of({"width": 4}).width
         4
         """
-        how, others = cls.parted(settings)
-        if others:
-            raise TypeError(f"got an unexpected keyword argument {next(iter(others))!r}")
-        return how
+        expected(settings, [*cls.__dataclass_fields__, *others], hints)
+        return cls(**settings)
 
     @classmethod
-    def parted(cls, arguments: Mapping[str, Any]) -> tuple[Running, dict[str, Any]]:
-        """From all arguments of a call: the settings among them, and the others."""
+    def parted(
+        cls, arguments: Mapping[str, Any], function: Callable[..., Any], **hints: str
+    ) -> tuple[Running, dict[str, Any]]:
+        """From all arguments of a call: the settings among them, and those of ``function``; see :meth:`of`."""
         own = cls.__dataclass_fields__
+        expected(arguments, [*own, *signature(function).parameters], hints)
         settings = {name: value for name, value in arguments.items() if name in own}
         return cls(**settings), {name: value for name, value in arguments.items() if name not in own}
 
@@ -134,6 +138,7 @@ def search(
     on_lost: str = "again",
     storage: str | os.PathLike[str] | None = None,
     name: str = "search",
+    resume: bool = False,
     pickle: bool = False,
     durable: str = "process",
     interval: float = 0.0,
@@ -181,6 +186,10 @@ def search(
         whether the record survives a killed ``process`` or also a loss of ``power``. Rewards are on disk as soon as
         they are told; with an ``interval`` in seconds, only that often, for evaluations faster than the disk: rewards
         lost in a kill are then evaluated again.
+    resume
+        Go on with the search of this name in the file, if there is one; refused if the target, ``items`` or a list of
+        candidates differ. ``draw`` and ``pull`` must be those that began it. A script with it can be run again: a
+        search that was interrupted goes on, and one that has stopped gives its result at once.
     code
         Where the two functions can be found again, for the file; ``topalpha resume`` reads it.
     **running
@@ -204,7 +213,7 @@ def search(
     (True, True)
     """
     given = locals()  # every argument by its name
-    how = Running.of(given.pop("running"))
+    how = Running.of(given.pop("running"), given)
     session, calls = begin(**given)
     with session:
         return finish(session, calls, how)
@@ -258,7 +267,7 @@ def resume(
     (False, True, True)
     """
     given = locals()
-    how = Running.of(given.pop("running"))
+    how = Running.of(given.pop("running"), given)
     session, calls = proceed(**given)
     with session:
         return finish(session, calls, how)
@@ -291,7 +300,7 @@ async def asearch(draw: Draw, pull: Callable[..., Any], **arguments: Any) -> Res
     >>> result.stopped, result.candidate > 0.6
     (True, True)
     """
-    how, asked = Running.parted(arguments)
+    how, asked = Running.parted(arguments, search)
     session, calls = begin(draw, pull, **asked)
     with session:
         return await afinish(session, calls, how)
@@ -323,7 +332,7 @@ async def aresume(path: str | os.PathLike[str], draw: Draw, pull: Callable[..., 
     ...     asyncio.run(both(folder + "/one.db")).stopped
     True
     """
-    how, asked = Running.parted(arguments)
+    how, asked = Running.parted(arguments, resume)
     session, calls = proceed(path, draw, pull, **asked)
     with session:
         return await afinish(session, calls, how)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from topalpha.ask_tell import Search, Task, figures_of, fingerprint, steps
-from topalpha.certificate import REASONS, Certificate, bounds, certify, part_of
-from topalpha.rules.protocol import Certifier
-from topalpha.session.progress import survey
+from topalpha.certificate import REASONS, Certificate, bounds, certify, former, part_of
+from topalpha.rules.protocol import SUM, Certifier
+from topalpha.session.progress import is_history, survey
 from topalpha.storage import Recording, Row
 from topalpha.storage.encoding import quoted
 
@@ -67,7 +67,11 @@ def borne_out(
         raise Refuted(f"status must be the certificate's reason, {reason!r}, got {recording.status!r}")
     digest = fingerprint(recording)
     quote = quoted if candidate else lambda raw: claimed.get("candidate")
-    true = certify(search, task, reason, recording.arms, actions, digest, version, quote=quote).to_dict()
+    certificate = certify(search, task, reason, recording.arms, actions, digest, version, quote=quote)
+    true = certificate.to_dict()
+    before = former(certificate, task, search.refutation)
+    if (claimed.get("law"), claimed.get("statement")) == (before.law, before.statement):
+        true |= {"law": before.law, "statement": before.statement}
     if claimed.get("bounds") in former_bounds(search.algorithm):
         true["bounds"] = claimed["bounds"]  # former wording of the same bounds
     if len(true["selection"]) > 1 and claimed.get("others_at_best") == _former_others(search):
@@ -89,8 +93,10 @@ def figures_borne_out(recording: Recording, search: Search, fresh: Search) -> No
     new rewards. ``fresh`` is the same search at its beginning, which is run again to look for such a moment.
     """
     said = {} if recording.progress is None else dict(recording.progress)
+    history = said.pop("history", [])
     before: list[Row] = []
     last = said.get("pulls") == search.history.t
+    _history_borne_out(history, said, search.history.t)
     if said and not last and recording.status not in _WITHOUT_LAST_FIGURES:
         raise Refuted(f"progress must be that of {search.history.t} pulls, the last, got {said.get('pulls')!r}")
     if said and last:
@@ -112,10 +118,23 @@ def _progress_borne_out(said: Mapping[str, Any], search: Search, ended: bool) ->
     true = survey(search, ended=ended).to_dict()
     if "over" not in said:
         true["unresolved"] = _former_unresolved(search)
+    if "evidence" not in said:
+        true["left"] = _former_left(search, true["about"])
     for entry, value in said.items():
         if entry not in true or _text(value) != _text(true[entry]):
             shown = f"{value!r} where the record gives {true.get(entry)!r}"
             raise Refuted(f"{entry} of the progress must be what the record bears out, got {shown}")
+
+
+def _history_borne_out(history: Any, said: Mapping[str, Any], told: int) -> None:
+    """Check the order of the moments, and the gap of the last against the progress; proofs of all would take long."""
+    sound = is_history(history)
+    if sound and history:
+        pulls, gap = history[-1]
+        known = pulls == said.get("pulls") and said.get("gap") is not None
+        sound = pulls <= told and (not known or gap == max(said["gap"], 0.0))
+    if not sound:
+        raise Refuted(f"history of the progress must be what the record bears out, got {history!r}")
 
 
 def _former_unresolved(search: Search) -> int:
@@ -125,6 +144,43 @@ def _former_unresolved(search: Search) -> int:
     seen = [arm for arm, count in enumerate(pulls) if count]
     found = sum(search.upper(arm) > level for arm in seen if arm != best) + search.algorithm.arms - len(seen)
     return 0 if search.stopped else found
+
+
+def _former_left(search: Search, about: int | None) -> int | None:
+    """``left`` up to version 0.2.0, which needed a proof for the target's alpha."""
+    if search.stopped or about is None:
+        return 0 if search.stopped else None
+    history, algorithm = search.history, search.algorithm
+    pulls = history.pulls[: history.arms]
+    claims = search.claims(about)
+    if sum(map(bool, pulls)) != algorithm.arms or not claims or claims[0].alpha != algorithm.alpha:
+        return None
+    level = history.stats[SUM][about] / pulls[about] + 0.5 * algorithm.epsilon
+    close = [count for arm, count in enumerate(pulls) if arm == about or search.upper(arm) > level]
+    ratio = claims[0].epsilon / abs(search.model.factor) / algorithm.epsilon
+    return remaining(close, ratio, algorithm.family.capacity)
+
+
+def remaining(pulls: Sequence[int], ratio: float, most: float = math.inf) -> int | None:
+    """The estimate up to version 0.2.0, which was far too high: now :mod:`topalpha.ask_tell.forecast` has it.
+
+    As if the proved epsilon, ``ratio`` times the target's, shrank with the square root of the pulls N of each close
+    arm; on a finite test set of ``most`` items, with that of 1/N - 1/most.
+
+    Examples
+    --------
+    >>> remaining([60, 40], 2.0), remaining([60, 40], 0.9), remaining([60, 40], math.inf)
+    (300, 0, None)
+    >>> remaining([60, 40], 2.0, 68), remaining([68], 2.0, 68)
+    (24, 0)
+    """
+    if math.isinf(ratio):
+        return None
+    total = 0.0
+    for one in pulls:
+        narrow = 1.0 / most + (1.0 / one - 1.0 / most) / max(ratio, 1.0) ** 2
+        total += 1.0 / narrow - one
+    return round(total)
 
 
 def _former_others(search: Search) -> float:

@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import zip_longest
 from types import TracebackType
@@ -29,8 +29,13 @@ LINE_PERIOD = 5.0
 PERIOD = 0.4
 #: The share of time for a snapshot, and for the claims at that moment, if nobody asked for figures.
 LITTLE = 0.01
+#: Seconds that a look may take without being spared.
+BRIEF = 0.05
 #: Seconds before the first proof: it loads modules, which takes a while.
 SETTLED = 10.0
+
+#: The most moments of a search whose gap is kept: of more, every second one of the older half is dropped.
+MOMENTS = 60
 
 #: Ways to show progress; ``auto`` is a live line on a terminal, else log lines.
 STYLES = ("auto", "live", "lines", "none")
@@ -51,19 +56,24 @@ class Progress:
     unresolved
         The number of other arms with an upper bound over epsilon above the leader's lower bound; 0 after the stop.
     left
-        The estimated number of further pulls, if the true means equal the empirical ones; None if unknown.
+        The estimated number of further pulls; None where it cannot be trusted.
     paused
         Whether no new pulls are started until the message ``continue``.
     claims
         Proved pairs of alpha and epsilon for the arm ``about``, all true at once; None if they were not computed.
     about
-        The arm that a certificate would name, as of the last computation of ``gap``, ``left`` and ``claims``: the one
+        The arm that a certificate would name, as of the last computation of ``gap`` and ``claims``: the one
         with the largest lower bound. Another may lead by now. None before the first computation.
     bounded
         Whether the algorithm has bounds at any time; otherwise ``low`` and ``high`` are the range of all means.
+    history
+        The number of rewards and the gap at some moments so far, in order: at most 60 of them.
     wanted, selection, line, over
         As in :class:`topalpha.standing.Standing`: the number of arms to draw, all leaders, the level that the bounds of
         the others must cross, and the number of others that have not.
+    evidence, rest
+        As there: the share of the needed evidence that there is, and the best mean of any other arm that the evidence
+        leaves open, which falls to the line; None if unknown, and in files of earlier versions.
 
     Examples
     --------
@@ -71,7 +81,7 @@ class Progress:
     >>> search = Search(design("cc-lucb", 0.3, 0.3, 0.2))
     >>> search.tell_many([(pull, float(pull.arm == 1)) for pull in search.ask_many(10)])
     >>> progress = survey(search)
-    >>> progress.leader, progress.pulls, progress.gap > 0.0, progress.left > 1
+    >>> progress.leader, progress.pulls, progress.gap > 0.0, progress.evidence < 0.5
     (1, 10, True, True)
     """
 
@@ -93,9 +103,12 @@ class Progress:
     selection: tuple[int, ...] = ()
     line: float | None = None
     over: int = 0
+    history: tuple[tuple[int, float], ...] = ()
+    evidence: float | None = None
+    rest: float | None = None
 
     @classmethod
-    def of(cls, now: Standing, paused: bool = False) -> Progress:
+    def of(cls, now: Standing, paused: bool = False, history: Sequence[tuple[int, float]] = ()) -> Progress:
         """The figures of a standing that has a leader."""
         require(now.leader is not None, "standing", "be that of a search with a reward", now)
         assert now.leader is not None
@@ -120,6 +133,9 @@ class Progress:
             selection=now.selection,
             line=_finite(now.line),
             over=len(now.above),
+            history=tuple(history),
+            evidence=now.evidence,
+            rest=_finite(now.rest),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -127,20 +143,28 @@ class Progress:
         values = asdict(self)
         values["claims"] = None if self.claims is None else [list(claim) for claim in self.claims]
         values["selection"] = list(self.selection)
+        values["history"] = [list(moment) for moment in self.history]
         return values
 
     @property
     def text(self) -> str:
         """The progress in one line."""
+        return self.told()
+
+    def told(self, leader: str = "") -> str:
+        """The same with a name for the leader; "arm 14" without."""
         ends = ("-inf" if self.low is None else f"{self.low:.4g}", "inf" if self.high is None else f"{self.high:.4g}")
         drawn = f"{self.arms:,} of {self.wanted:,}" if self.arms < self.wanted else f"{self.arms:,}"
-        parts = [f"{self.pulls:,} pulls of {drawn} arms", f"leader {self.leader}: {self.mean:.4g}"]
+        parts = [f"{self.pulls:,} pulls of {drawn} arms", f"leader {leader or f'arm {self.leader}'}: {self.mean:.4g}"]
         parts[-1] += f" in [{ends[0]}, {ends[1]}]"
         if self.gap is not None:
-            whose = "" if self.about in (None, self.leader) else f" of arm {self.about}"
+            other = " of another" if leader else f" of arm {self.about}"
+            whose = "" if self.about in (None, self.leader) else other
             parts.append(f"gap {max(self.gap, 0.0):.3g}{whose}")
         if self.bounded:
             parts.append(f"{self.unresolved:,} unresolved")
+        if self.evidence is not None:
+            parts.append(f"{math.floor(100.0 * self.evidence)}% of the evidence")
         if self.left is not None:
             parts.append(f"about {self.left:,} to go")
         return " · ".join(["paused", *parts] if self.paused else parts)
@@ -153,6 +177,21 @@ def survey(search: Search, *, proved: bool = True, curve: bool = True, ended: bo
     """
     found = Progress.of(stand(search, proved=proved, ended=ended))
     return found if curve else replace(found, claims=None)
+
+
+def is_history(found: Any) -> bool:
+    """Whether this, from a file, is a list of numbers of rewards, in order, and gaps.
+
+    Examples
+    --------
+    >>> is_history([[10, 0.5], [20, 0.25]]), is_history([[20, 0.5], [10, 0.25]]), is_history("none")
+    (True, False, False)
+    """
+    try:
+        pulls = [pulls for pulls, gap in found if pulls > 0 and gap >= 0.0]
+        return isinstance(found, list) and len(pulls) == len(found) and pulls == sorted(set(pulls))
+    except (TypeError, ValueError):
+        return False
 
 
 def _finite(value: float | None) -> float | None:
@@ -170,6 +209,8 @@ class Snapshots:
         The search, and its record; None for no record.
     share
         The share of time for computing claims, which may take long with many arms.
+    history
+        Moments and gaps of a search that is resumed, as in :class:`Progress`.
 
     Examples
     --------
@@ -180,13 +221,21 @@ class Snapshots:
     1
     """
 
-    def __init__(self, search: Search, record: Record | None, share: float = LITTLE) -> None:
+    def __init__(
+        self,
+        search: Search,
+        record: Record | None,
+        share: float = LITTLE,
+        history: Iterable[tuple[int, float]] = (),
+    ) -> None:
         self.search = search
         self.record = record
         self.share = share
         #: When the next snapshot is due, and when claims are computed next.
         self.due = 0.0
         self.next_proof = time.monotonic() + SETTLED
+        #: When the evidence of all arms together is weighed next, if that takes long.
+        self.next_weighing = 0.0
         #: Whether the search has ended, and returns the arm of its claims.
         self.ended = False
         self._latest: Standing | None = None
@@ -196,6 +245,8 @@ class Snapshots:
         self._rows: list[Row] = []
         self._said: tuple[Standing, bool, tuple[str, int]] | None = None
         self._proving = 0.0
+        # What was not yet on disk when a search broke off is evaluated again.
+        self._history = [(pulls, gap) for pulls, gap in history if pulls <= search.history.t]
 
     def take(self, *, last: bool = False) -> Standing | None:
         """Take a snapshot, if there is a reward; the ``last`` one includes the claims, and is written only once.
@@ -211,14 +262,15 @@ class Snapshots:
         self._proving = 0.0
         found = self._standing(now, quick=False)
         if self.record is not None and not (last and self._is_written(found)):
-            self.write(Progress.of(found))
+            self.write(Progress.of(found, history=self._history))
         end = time.monotonic()
         self.due = end + max(PERIOD, (end - now - self._proving) / LITTLE)
         return found
 
     def progress(self, now: float, quick: bool = False, paused: bool = False) -> Progress:
         """The figures now; a proof is reused while nothing happens, or if ``quick``."""
-        return Progress.of(self._standing(now, quick), paused)
+        found = self._standing(now, quick)
+        return Progress.of(found, paused, self._history)
 
     def _is_written(self, found: Standing) -> bool:
         """Whether this standing is the last one in the file, and not as that of a paused search."""
@@ -232,7 +284,13 @@ class Snapshots:
         due = now >= self.next_proof and not quick
         if before is not None and seen == self._seen and (self._fresh or not due):
             return before
-        found = stand(search, proved=due, ended=self.ended)
+        weighed = due or now >= self.next_weighing
+        found = stand(search, proved=due, ended=self.ended, weighed=weighed)
+        if weighed and found.joined and not due:
+            spent = time.monotonic() - now
+            self.next_weighing = now + (spent / LITTLE if spent > BRIEF else 0.0)
+        elif before is not None and not weighed and found.joined and not search.stopped:
+            found = replace(found, shown=before.shown, left=before.left)
         if due:
             self._proving = time.monotonic() - now
             # The first computation includes loading, and does not predict the next one.
@@ -240,9 +298,22 @@ class Snapshots:
             self._loaded = True
         elif before is not None and not search.stopped:
             # A claim stays proved about its arm, although another arm may lead by now.
-            found = replace(found, gap=before.gap, left=before.left, claims=before.claims, about=before.about)
+            found = replace(found, gap=before.gap, claims=before.claims, about=before.about)
+        if due or search.stopped:
+            self._remember(found)
         self._latest, self._seen, self._fresh = found, seen, due
         return found
+
+    def _remember(self, found: Standing) -> None:
+        """Note the gap of this moment, if it is known."""
+        if found.gap is None:
+            return
+        moment = (found.total, max(found.gap, 0.0))
+        if self._history and self._history[-1][0] == found.total:
+            self._history.pop()
+        self._history.append(moment)
+        if len(self._history) > MOMENTS:
+            self._history[: MOMENTS // 2] = self._history[: MOMENTS // 2 : 2]
 
     def write(self, progress: Progress) -> None:
         """Write the progress, and the rows that differ from the last snapshot."""
@@ -277,7 +348,7 @@ class Reporter:
         self._next_line = 0.0
         self._line = ""
 
-    def __enter__(self) -> Callable[[Progress], None]:
+    def __enter__(self) -> Callable[[Progress, str], None]:
         if self.style == "live":
             from rich.console import Console
             from rich.live import Live
@@ -292,14 +363,14 @@ class Reporter:
         if self._live is not None:
             self._live.stop()
 
-    def show(self, progress: Progress) -> None:
-        """Show the progress."""
+    def show(self, progress: Progress, leader: str = "") -> None:
+        """Show the progress, with a name for the leader."""
         if self._live is not None:
             from rich.text import Text
 
-            self._live.update(Text(progress.text), refresh=True)
+            self._live.update(Text(progress.told(leader)), refresh=True)
         elif self.style == "lines" and (now := time.monotonic()) >= self._next_line:
-            before, self._line = self._line, progress.text
+            before, self._line = self._line, progress.told(leader)
             if self._line != before:
                 self._next_line = now + LINE_PERIOD
                 LOGGER.info("%s", self._line)

@@ -9,10 +9,11 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from topalpha import __version__
-from topalpha.ask_tell import Pull, Search, Standing, Task, fingerprint, replay
+from topalpha.ask_tell import Pull, Result, Search, Standing, Task, fingerprint, replay
 from topalpha.certificate import Certificate, certify
+from topalpha.session.advice import advice
 from topalpha.session.agreement import Refuted, borne_out
-from topalpha.session.progress import Snapshots
+from topalpha.session.progress import Snapshots, is_history
 from topalpha.storage import StorageError
 from topalpha.storage.encoding import quoted
 from topalpha.validate import file_name, flag, require
@@ -99,6 +100,7 @@ class Session(Search):
         ``given`` holds hashes of the lists it was begun with, for resuming; see ``topalpha.session.likeness``.
         """
         require(isinstance(task, Task), "task", "be a Task", task)
+        task.model.check_epsilon(task.epsilon)
         require(code is None or isinstance(code, Mapping), "code", "be a mapping of names to places", code)
         pickle = flag("pickle", pickle)
         if storage is None:
@@ -140,7 +142,7 @@ class Session(Search):
             recording = record.recording()
             session = cls.replayed(recording, allow_pickle)
             session._check(recording)
-            session._write_to(record)
+            session._write_to(record, _history(recording))
             if recording.status not in ("stopped", RUNNING):
                 record.finish(RUNNING, None)
             session._stack = stack.pop_all()
@@ -190,6 +192,13 @@ class Session(Search):
             self.failed(pull, reason, LOST)
         super().lose(pull)
 
+    def check(self, reward: float) -> None:
+        """Raise ``ValueError``, with advice, unless the reward is possible."""
+        try:
+            super().check(reward)
+        except ValueError as error:
+            raise ValueError(f"{error}{advice(self.task)}") from None
+
     def tell(self, pull: Pull, reward: float) -> None:  # noqa: D102 - as in Search
         super().tell(pull, reward)
         self._show()
@@ -235,6 +244,10 @@ class Session(Search):
                 self.lose(pull)
             else:
                 self.failed(pull, "it never came back", AGAIN)
+
+    def returned(self, arm: int, selection: tuple[int, ...], **more: Any) -> Result:  # noqa: D102 - as in Search
+        known = {"candidate": self.candidates[arm]} if arm < len(self.candidates) else {}
+        return super().returned(arm, selection, **(known | more))
 
     def certificate(self, reason: str | None = None, now: Standing | None = None) -> Certificate:
         """The certificate now; ``reason`` says why the search ended, if it did not stop by itself.
@@ -304,10 +317,18 @@ class Session(Search):
             self._said = loss
             raise loss
 
-    def _write_to(self, record: Record) -> None:
-        """Record everything from now on."""
+    def _write_to(self, record: Record, history: Iterable[tuple[int, float]] = ()) -> None:
+        """Record everything from now on; ``history`` is that of a search that is resumed."""
         self.record = self.journal = record
-        self.snapshots = Snapshots(self, record)
+        self.snapshots = Snapshots(self, record, history=history)
+
+
+def _history(recording: Recording) -> list[tuple[int, float]]:
+    """The gap at moments so far; earlier versions did not keep it."""
+    found = (recording.progress or {}).get("history", [])
+    if not is_history(found):
+        raise StorageError(f"history of the progress must be numbers of rewards, in order, and gaps, got {found!r}")
+    return [(pulls, gap) for pulls, gap in found]
 
 
 def recorded_task(config: Mapping[str, Any]) -> Task:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from topalpha.ask_tell import Search
-from topalpha.certificate import Certificate
+from topalpha.certificate import Certificate, statement
 from topalpha.session.agreement import Refuted, borne_out, figures_borne_out
 from topalpha.session.recorded_search import Session
 from topalpha.storage import Recording, read
@@ -78,5 +78,11 @@ def confirmed(
     task, seen = session.task, allow_pickle or not recording.pickled
     true = borne_out(recording, claimed, session, task, session.actions, session.version, candidate=seen)
     figures_borne_out(recording, session, Search(task.design(), task.seed, model=task.model))
-    # How a pickled candidate looks was not compared, and is not repeated.
-    return true if seen else replace(true, candidate=PICKLED), session
+    return true if seen else _without_candidate(true, session.refutation), session
+
+
+def _without_candidate(true: Certificate, refutation: str) -> Certificate:
+    """The certificate without a candidate that was not loaded: how it looks was not compared, and is not repeated."""
+    hidden = replace(true, candidate=PICKLED)
+    named = true.statement == statement(true, refutation=refutation)  # former sentences name the arm
+    return replace(hidden, statement=statement(hidden, refutation=refutation)) if named else hidden

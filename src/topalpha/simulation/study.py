@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topalpha.display.printing import Printed
 from topalpha.reservoirs import in_words
 from topalpha.validate import share
 
@@ -61,7 +63,7 @@ class Count:
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class Study(Printed):
     """Many runs of one algorithm on one reservoir.
 
     Attributes
@@ -161,10 +163,8 @@ class Study:
             ("speed", f"{self.seconds:.2f} s{speed}"),
         )
 
-    def __str__(self) -> str:
-        rows = self.summary()
-        column = max(len(name) for name, _ in rows)
-        return "\n".join(f"{name:{column}}  {text}" for name, text in rows)
+    def _facts(self) -> Sequence[tuple[str, str]]:
+        return self.summary()
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary for JSON: figures, not single runs."""

@@ -9,8 +9,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from topalpha.validate import installing
+
 if find_spec("sklearn") is None:
-    raise ImportError("topalpha.sklearn needs scikit-learn: pip install 'topalpha[sklearn]'")
+    raise ImportError(f"topalpha.sklearn needs scikit-learn: {installing('sklearn')}")
 
 _HOMES = {
     "BanditAdaBoostClassifier": "topalpha.sklearn.boosting",

@@ -6,6 +6,7 @@ import os
 import time
 import warnings
 from copy import copy
+from functools import partial
 from typing import Any
 
 from sklearn import get_config
@@ -23,7 +24,10 @@ from topalpha.sklearn.distributions import pool
 from topalpha.sklearn.preparation import opened, prepared, running
 from topalpha.sklearn.results import columns
 from topalpha.sklearn.split_score import SplitScore, Times, scores_without_noise
-from topalpha.validate import require
+from topalpha.validate import require, suggesting
+
+# As everywhere in scikit-learn, a scorer turns costs around.
+_HINTS = dict.fromkeys(("minimise", "minimize"), "large scores are good: for a cost take scoring='neg_...'")
 
 
 class TopAlphaSearchCV(Delegating, BaseEstimator):
@@ -114,6 +118,7 @@ class TopAlphaSearchCV(Delegating, BaseEstimator):
     (True, True)
     """
 
+    @partial(suggesting, hints=_HINTS)
     def __init__(
         self,
         estimator: Any,

@@ -137,7 +137,8 @@ class SplitScore:
         except ValueError:
             text = self.model.text
             raise ValueError(
-                f"score must be valid for bounds={text!r} (see low-variance(lo,hi)), got {score}"
+                f"score must be valid for bounds={text!r}, got {score}; if scores lie between other limits, write "
+                'bounds="low-variance(lo,hi)" with these limits'
             ) from None
 
 

@@ -48,6 +48,7 @@ __all__ = [
     "listing",
     "names",
     "outputs",
+    "parameters",
     "plain_text",
     "post",
     "read",

@@ -119,16 +119,25 @@ def clip(text: str, most: int = 60) -> str:
     return text if len(text) <= most else text[:most] + "…"
 
 
-def shown(raw: str | None) -> str:
+def shown(raw: str | bytes | None) -> str:
     r"""A stored candidate for people to read: JSON with escapes turned into characters; no pickle is loaded.
+
+    Of a pickle that describes plain values these are shown, such as the fields of a dataclass.
 
     Examples
     --------
-    >>> shown('{"word":"caf\\u00e9"}'), shown(None)
-    ('{"word":"café"}', '(pickled)')
+    >>> shown('{"word":"caf\\u00e9"}'), shown(pickle.dumps((64, 32), protocol=5)), shown(None)
+    ('{"word":"café"}', '[64, 32]', '(pickled)')
     """
     if raw is None:
         return PICKLED
+    if isinstance(raw, bytes):
+        from topalpha.storage.pickles import values_in  # not before there is a pickle
+
+        try:
+            return legible(json.dumps(values_in(raw), ensure_ascii=False))
+        except ValueError:
+            return PICKLED
     if "\\u" not in raw:
         return raw
     try:

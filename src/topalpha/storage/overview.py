@@ -86,7 +86,7 @@ def listing(path: str | os.PathLike[str]) -> list[Overview]:
 
 
 def candidates(path: str | os.PathLike[str], name: str | None, arms: Iterable[int]) -> dict[int, str]:
-    """Candidates of these arms as text, by arm; "(pickled)" for pickles, which are not loaded.
+    """Candidates of these arms as text, by arm. Pickles are not loaded: their plain values are shown, or "(pickled)".
 
     A range is read in one query. Unknown arms are left out.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import sqlite3
 import stat
 import sys
@@ -191,8 +192,9 @@ class Storage:
         require(isinstance(name, str) and name != "" and legible(name) == name, "name", "be text", name)
         text = settings("config", config)
         if name in self.names():
-            held = "resume continues the search of that name"
-            raise StorageError(f"name must be new in {self.path!r}, got {name!r} ({held})")
+            on = f"resume=True, topalpha.resume or, on the command line, topalpha resume {shlex.quote(self.path)}"
+            held = f"to go on with that search: {on}; for a new one: another name or file"
+            raise StorageError(f"name must be new in {self.path!r}, got {name!r}; {held}")
         created = datetime.now(UTC).isoformat(timespec="seconds")
         row = (name, created, text, int(bool(pickle)), "running")
         if self._writer is None:

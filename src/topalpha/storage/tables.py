@@ -74,7 +74,12 @@ OVERVIEW = (
     "SELECT name, status, created, config, data, at FROM searches LEFT JOIN progress ON progress.search = searches.id "
     "ORDER BY id"
 )
-SOME_ARMS = "SELECT arm, iif(typeof(candidate) = 'text', candidate, NULL) FROM arms WHERE search = ? AND arm "
+#: Bytes of the longest pickle that is looked into; frequent readers leave others in the file.
+LONGEST_PICKLE = 65536
+SOME_ARMS = (
+    f"SELECT arm, iif(typeof(candidate) = 'text' OR length(candidate) <= {LONGEST_PICKLE}, candidate, NULL) FROM arms "
+    "WHERE search = ? AND arm "
+)
 RANGE_OF_ARMS = SOME_ARMS + ">= ? AND arm < ? ORDER BY arm"
 ONE_ARM = SOME_ARMS + "= ?"
 ARMS = "SELECT candidate FROM arms WHERE search = ? ORDER BY arm"

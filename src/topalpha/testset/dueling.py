@@ -207,7 +207,7 @@ def duel(
     ('pass', 0)
     """
     given = locals()
-    how = Running.of(given.pop("running"))
+    how = Running.of(given.pop("running"), given)
     kept = {name: given.pop(name) for name in KEPT}
     task, calls = _asked(**given, recorded=recorded_choice(**kept))
     if calls.asynchronous:
@@ -244,7 +244,7 @@ async def aduel(
     >>> asyncio.run(aduel(2, 5, range(1, 101), passes, seed=0)).verdict
     'first'
     """
-    how, asked = Running.parted(settings)
+    how, asked = Running.parted(settings, duel)
     kept = {"name": "duel"} | {name: asked.pop(name) for name in KEPT if name in asked}
     task, calls = _asked(first, second, examples, evaluate, **asked, recorded=recorded_choice(**kept))
     with begun(task, calls, **kept) as session:

@@ -12,12 +12,12 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from topalpha.algorithms import design, entry
+from topalpha.algorithms.choices import chosen_algorithm, chosen_order, target_alpha
 from topalpha.execution import Calls
 from topalpha.families import Graded, PassFail
 from topalpha.randomness import run_seed, streams
 from topalpha.rules.protocol import Algorithm
 from topalpha.simulation import RunOutcome, run_on_threads, start
-from topalpha.testset.selecting import chosen_algorithm, chosen_order, target_alpha
 from topalpha.testset.table import ScoreTable
 from topalpha.validate import MOST_RUNS, MOST_WORKERS, require, seed_number, whole
 

@@ -6,90 +6,27 @@ import asyncio
 import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
+from topalpha.algorithms.choices import ALGORITHMS, ALPHA, chosen_algorithm, chosen_order, target_alpha  # noqa: F401
 from topalpha.ask_tell import Task
 from topalpha.execution import Calls, arm_of
 from topalpha.families.protocols import RewardModel
-from topalpha.running import Draw, Running, afinish, finish, prepare
+from topalpha.running import Draw, Running, afinish, finish, prepare, same_target
 from topalpha.session import Session, digest, recorded_task
 from topalpha.storage import holds, read
 from topalpha.testset.selection import Selection, selection_of
-from topalpha.theory.arm_counts import top_size
-from topalpha.validate import choice, file_name, flag, has_length, require, seed_number, whole
+from topalpha.validate import file_name, flag, has_length, require, seed_number, whole
 
-#: Algorithms for test sets whose number of candidates is known beforehand. The first is the default: it costs no more
-#: on a test set, draws fewer candidates, and a slow remote call does not hold up other candidates.
-ALGORITHMS = ("cc-lucb", "joint-lucb")
-#: The algorithm for lists whose candidates share one order of the examples, and how long a list has it by default:
-#: measured on recorded tables, it needs fewer evaluations up to ten candidates, and more from 20 or so on.
-PAIRED, SHORT_LIST = "paired", 10
-#: The two kinds of orders.
-ORDERS = ("shared", "own")
-#: The default top fraction if a function draws candidates; for a list it is the best one.
-ALPHA = 0.05
 #: How many coroutines are awaited at once by default.
 WIDTH = 8
 
 _WORDS = ("candidates", "evaluate", "examples")
+# Passes are counted, and more of them are better.
+_HINTS = dict.fromkeys(("minimise", "minimize"), "evaluate says what passes, and can say the opposite: return not ...")
 #: Which arguments are about the file.
 KEPT = ("storage", "name", "resume", "pickle", "durable", "interval")
-
-
-def target_alpha(alpha: float | None, pool: int) -> float:
-    """The given alpha, or its default: the best of a list, the top twentieth of an endless pool.
-
-    Examples
-    --------
-    >>> target_alpha(None, 20), target_alpha(None, 0), target_alpha(0.1, 20), target_alpha(None, 1)
-    (0.05, 0.05, 0.1, 0.5)
-    """
-    if alpha is not None:
-        return alpha
-    return ALPHA if pool == 0 else min(1.0 / pool, 0.5)
-
-
-def chosen_algorithm(name: str | None, order: str = "own") -> str:
-    """The name of the algorithm, or of the default for this order; raise unless it can make choices.
-
-    Examples
-    --------
-    >>> chosen_algorithm(None), chosen_algorithm(None, "shared")
-    ('cc-lucb', 'paired')
-    """
-    able = ALGORITHMS if order == "own" else (PAIRED,)
-    return able[0] if name is None else choice("algorithm", name, able)
-
-
-def chosen_order(
-    order: str | None,
-    pool: int,
-    *,
-    alpha: float | None = None,
-    algorithm: str | None = None,
-    incumbent: int | None = None,
-    on_lost: str = "again",
-) -> str:
-    """The given kind of order, or the default, which depends on nothing that is seen.
-
-    Shared for lists of up to ten candidates, and where one is named beforehand; of their own for longer lists, endless
-    pools, other targets than the best, and what only other algorithms can do.
-
-    Examples
-    --------
-    >>> chosen_order(None, 10), chosen_order(None, 11), chosen_order(None, 0), chosen_order(None, 50, incumbent=3)
-    ('shared', 'own', 'own', 'shared')
-    """
-    if order is not None:
-        choice("order", order, ORDERS)
-        require(order == "own" or pool > 0, "order", "be 'own' where a function draws the candidates", order)
-        require(order == "shared" or incumbent is None, "order", "be 'shared' where an incumbent is named", order)
-        return order
-    best = alpha is None or (pool > 0 and top_size(pool, alpha) == 1)
-    able = best and algorithm in (None, PAIRED) and on_lost == "again"
-    short = 0 < pool <= SHORT_LIST or incumbent is not None or algorithm == PAIRED
-    return "shared" if able and short else "own"
 
 
 def select(
@@ -182,11 +119,11 @@ def select(
     >>> chosen.candidate, chosen.evaluations < chosen.full_evaluations
     (2, True)
     >>> print(chosen.statement)
-    The search ended because the stopping rule was met. With probability at least 0.95, the chosen candidate's score
-    on these 30 examples is within 0.1 of the best of the list of 4 candidates.
+    With probability at least 0.95, the score of candidate 2 (index 0) on these 30 examples is within 0.1 of
+    the best of the list of 4 candidates. The search ended because the stopping rule was met.
     """
     given = locals()  # every argument by its name: the list is written once
-    how = Running.of(given.pop("running"))
+    how = Running.of(given.pop("running"), given, **_HINTS)
     kept = {name: given.pop(name) for name in KEPT}
     task, calls = _asked(**given, recorded=recorded_choice(**kept))
     if calls.asynchronous:
@@ -226,7 +163,7 @@ async def aselect(
     >>> asyncio.run(aselect(["a", "b", "ab"], list("abbabab"), passes, epsilon=0.2)).candidate
     'ab'
     """
-    how, asked = Running.parted(settings)
+    how, asked = Running.parted(settings, select, **_HINTS)
     kept = {name: asked.pop(name) for name in KEPT if name in asked}
     task, calls = _asked(candidates, examples, evaluate, **asked, recorded=recorded_choice(**kept))
     with begun(task, calls, **kept) as session:
@@ -300,10 +237,7 @@ def begun(
     config = read(storage, name, log=False).config
     kept: Mapping[str, str] = (config.get("code") or {}).get("select", {})
     require(bool(kept), "name", "be a choice that select began", name)
-    recorded, asked = asdict(recorded_task(config)), asdict(task)
-    other = {key: value for key, value in asked.items() if recorded[key] != value and key != "rules"}
-    was = ", ".join(f"{key}={recorded[key]!r}" for key in other)
-    require(not other, "the target", f"be the recorded one, with {was}", other)
+    same_target(config, task)
     for part, value in own.items():
         require(kept[part] == value, part, "be the same as in the record", "different ones")
     return Session.resume(storage, name, allow_pickle=pickle, **opened)

@@ -10,13 +10,14 @@ from typing import Any
 from topalpha.ask_tell import Result
 from topalpha.certificate import Certificate, statement
 from topalpha.confidence import bounds_for
+from topalpha.display.candidate_names import called, short_name, titled
+from topalpha.display.printing import Printed, Table
 from topalpha.execution import Calls
 from topalpha.families import PassFail
 from topalpha.rules.columns import EXTRA, UPPER
 from topalpha.rules.protocol import SUM, History
 from topalpha.session import Session
 from topalpha.storage.encoding import quotation
-from topalpha.storage.plain_text import plain
 
 # How many scores are printed, and how many characters of a candidate.
 _ROWS, _WIDTH = 10, 60
@@ -68,7 +69,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Printed):
     """The result of :func:`topalpha.select`.
 
     Attributes
@@ -124,7 +125,9 @@ class Selection:
     @property
     def statement(self) -> str:
         """The proved statement."""
-        return statement(self.certificate, f"the chosen candidate's score on these {self.examples} examples is")
+        name = called(quotation(self.candidate), self.result.arm)
+        place = "" if self.index is None else f" (index {self.index})"
+        return statement(self.certificate, f"the score of {name}{place} on these {self.examples} examples is")
 
     @property
     def full_evaluations(self) -> int:
@@ -150,22 +153,22 @@ class Selection:
             "certificate": self.certificate.to_dict(),
         }
 
-    def __str__(self) -> str:
+    def _facts(self) -> list[tuple[str, str]]:
         spent = f"{self.evaluations:,} of {self.full_evaluations:,} evaluations ({100.0 * self.saved:.0f}% saved)"
-        lines = [f"chosen  {_short(self.candidate)}", f"proved  {self.statement}", f"spent   {spent}", ""]
-        lines.append(" score  interval        evaluations  candidate")
-        for one in self.scores[:_ROWS]:
-            interval = f"[{one.low:.3f}, {one.high:.3f}]"
-            lines.append(f" {one.score:.3f}  {interval}  {one.evaluations:11,}  {_short(one.candidate)}")
-        if len(self.scores) > _ROWS:
-            lines.append(f" and {len(self.scores) - _ROWS:,} more")
-        return "\n".join(lines)
+        chosen = titled(quotation(self.candidate), self.result.arm, self.index)
+        return [("chosen", chosen), ("proved", self.statement), ("spent", spent)]
+
+    def _table(self) -> Table:
+        listed = self.index is not None
+        headings = ("score", "interval", "evaluations", *["index"] * listed, "candidate")
+        rows = [_row(one, listed) for one in self.scores[:_ROWS]]
+        return Table(headings, rows, len(self.scores) - len(rows))
 
 
-def _short(candidate: Any) -> str:
-    """The candidate in one line of limited length."""
-    text = plain(str(quotation(candidate)))
-    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
+def _row(one: Score, listed: bool) -> list[str]:
+    score = f"{one.score:.3f}" if one.evaluations else ""
+    figures = [score, f"[{one.low:.3f}, {one.high:.3f}]", f"{one.evaluations:,}", *[str(one.index)] * listed]
+    return [*figures, short_name(quotation(one.candidate), _WIDTH)]
 
 
 def scores_of(session: Session, calls: Calls) -> list[Score]:

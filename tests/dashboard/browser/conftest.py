@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 from tests.support import chromium
 from tests.support.dashboards import Processes
@@ -17,11 +16,8 @@ from tests.support.viewing import Viewer
 
 @pytest.fixture(scope="package")
 def browser():
-    path = chromium.needed()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(chromium.FLAGS))
+    with chromium.opened() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="package")

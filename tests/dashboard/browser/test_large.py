@@ -35,7 +35,7 @@ def test_text_comes_before_charts(view, large, dashboard):
     drawn(page)
     assert moment(page, "topalpha-first-state") < moment(page, "topalpha-charts-drawn")
     follow(page, large)
-    assert "best 300 of 10,000 arms" in text(page, "race-shown")
+    assert "the 50 that contest it most; 9,949 other arms not" in text(page, "race-shown")
 
 
 @pytest.mark.slow
@@ -55,7 +55,7 @@ def test_all_arms_can_be_drawn(view, large, dashboard):
     assert overflow(page) == 0
     follow(page, large)
     page.locator("#race-all").click()
-    shown(page, "race-shown", "best 300")
+    shown(page, "race-shown", "the 50 that contest it most")
     # A candidate out of ten thousand.
     page.get_by_label("Find candidates that contain").fill("number 9876")
     shown(page, "arms-range", "1 arm that match")

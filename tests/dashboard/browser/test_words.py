@@ -67,7 +67,9 @@ def test_once_it_has_stopped_nobody_contests(opened, dashboard):
     page = opened("joint")
     recording = read(dashboard.path, "joint")
     places = bars(page)
-    assert (len(places[0]), places[1], len(places[2])) == (len(recording.snapshot) - 1, [], 1)
+    assert len(recording.snapshot) > 51, "there are more than are drawn"
+    assert (len(places[0]), places[1], len(places[2])) == (50, [], 1)
+    assert f"{len(recording.snapshot) - 51} other arms not" in text(page, "race-shown")
     # The bounds of some are over the line, or this would be no test.
     assert "other arms are above it" in text(page, "race-summary")
     assert "weighed all arms together" in text(page, "race-summary")
@@ -109,3 +111,43 @@ def test_in_the_end_the_certificate_alone_speaks(opened, dashboard):
     assert f"of {len(bars(page)[1])} other arms are above it" in text(page, "race-summary")
     until(lambda: page.locator("#arms tbody tr").count() or pump(page))
     assert page.locator("#arms tbody tr.leads td").first.inner_text() == str(arm)
+
+
+def weighing(path, name, more):
+    """A search that weighs all arms together and runs still, with these figures."""
+    task = {**TASK, "algorithm": "joint-lucb", "family": "bernoulli"}
+    rows = [(0, 40, 0.25, 0.2, 0.86, 0), (1, 40, 0.75, 0.7, 0.9, 0), (2, 9, 0.5, 0.0, 0.75, 0)]
+    figures = {"pulls": 89, "low": 0.7, "high": 0.9, "unresolved": 1, "line": 0.8}
+    with Storage(path) as storage:
+        record = storage.create(name, {"task": task})
+        record.snapshot(rows, {**PROGRESS, **figures, **more})
+    return serving(path)
+
+
+def test_what_decides_is_drawn_where_all_arms_are_weighed_together(view, tmp_path):
+    with weighing(tmp_path / "one.db", "weighed", {"evidence": 0.625, "rest": 0.86, "left": 120}) as found:
+        page = view(found.address)
+        drawn(page)
+        assert page.evaluate(
+            "document.getElementById('race').layout.shapes.slice(3).map(one => one.y0)"
+        ) == pytest.approx([0.8, 0.86])
+        assert visible(page, "legend-rest")
+        assert "together they leave at best 0.86 to the others, the dotted line" in text(page, "race-summary")
+        assert "62% of the needed evidence is there" in text(page, "race-summary")
+        assert text(page, "left") == "120"
+        # The others run from their averages to their upper bounds; the axis is about the line, not about the worst.
+        paths = page.evaluate("document.getElementById('race').layout.shapes.slice(0, 3).map(one => one.path)")
+        assert paths == ["M2,0.5L2,0.75", "M3,0.25L3,0.86", "M1,0.7L1,0.9"]
+        low, high = page.evaluate("document.getElementById('race').layout.yaxis.range")
+        assert 0.6 < low < 0.7
+        assert 0.9 < high < 1.0
+
+
+def test_a_file_of_an_earlier_version_says_what_it_does_not_know(view, tmp_path):
+    with weighing(tmp_path / "one.db", "earlier", {}) as found:
+        page = view(found.address)
+        drawn(page)
+        assert "This file does not say how near that is" in text(page, "race-summary")
+        assert not visible(page, "legend-rest")
+        assert "needed evidence" not in text(page, "left-note")
+        assert text(page, "left") == "Not known now"

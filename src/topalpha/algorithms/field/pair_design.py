@@ -92,6 +92,11 @@ class PairStop(Recalled, Rounds, Parameters):
                 epsilon = self.enough(history, fresh, arm, rival, epsilon)
         return [Claim(self.alpha, epsilon)] if epsilon < math.inf else []
 
+    def shown(self, history: History, memory: Any, arm: int) -> float:
+        """The same epsilon; infinite before all arms have a reward."""
+        claims = self.claims(history, memory, arm)
+        return claims[0].epsilon if claims else math.inf
+
     def enough(self, history: History, memory: Any, arm: int, rival: int, least: float) -> float:
         """An epsilon of at least ``least`` by which the rival is not better; the evidence grows with epsilon."""
 

@@ -1,7 +1,7 @@
 // The page of the dashboard: hears what the server says, shows it, and lists the searches: links, so that the keyboard
 // and the back button work.
 
-import { describeCurve, describeHistory, drawCurve, drawHistory, plotly, remember } from "./charts.js";
+import { describeCurve, describeHistory, drawCurve, drawHistory, plotly } from "./charts.js";
 import { connect, showControls, watchControls, withhold } from "./controls.js";
 import { figures, heading, showCertificate, title } from "./figures.js";
 import { announce, element, made, mark, measure, notice, say } from "./page.js";
@@ -51,7 +51,6 @@ function show() {
   figures(state);
   showControls(state, listing.controls);
   showCertificate(state);
-  remember(state);
   describeHistory(state);
   describeCurve(state);
   const order = ranked(state);

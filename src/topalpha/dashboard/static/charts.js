@@ -1,9 +1,9 @@
 // The charts: their library, which is loaded after the text is on the screen, and the two small ones, what is proved and
-// the gap since the page was opened. The race has a file of its own.
+// the gap so far. The race has a file of its own.
 
 import { proven } from "./figures.js";
 import { element, mark, say } from "./page.js";
-import { duration, number, percent, top } from "./words.js";
+import { count, many, number, percent, top } from "./words.js";
 
 let loading = null;
 
@@ -120,41 +120,22 @@ export function drawCurve(library, state) {
   ));
 }
 
-// Gaps since the page was opened, by search: the file holds the present alone. So many are kept.
-const KEPT = 600;
-const histories = new Map();
-
-/** Note the gap of this moment; when there are too many, every second one of the older half goes. */
-export function remember(state) {
-  const points = histories.get(state.name) ?? [];
-  histories.set(state.name, points);
-  const gap = state.status === "stopped" ? 0 : state.certificate ? null : state.gap;
-  const last = points.at(-1);
-  if (gap === null || gap === undefined || (last && last.pulls === state.pulls && last.gap === gap)) {
-    return;
-  }
-  points.push({ at: Date.now(), pulls: state.pulls, gap: Math.max(gap, 0) });
-  if (points.length > KEPT) {
-    histories.set(state.name, points.filter((_, index) => index >= KEPT / 2 || index % 2 === 0));
-  }
-}
-
 /** Say in words what the chart shows. */
 export function describeHistory(state) {
-  const points = histories.get(state.name) ?? [];
+  const points = state.history;
   element("history-card").hidden = points.length < 2 && state.status !== "running";
   if (points.length < 2) {
     say("history-summary", points.length === 0 ? "No gap is known yet." : "No change so far.");
     return;
   }
   const [first, last] = [points[0], points.at(-1)];
-  say("history-summary", `From ${number(first.gap)} to ${number(last.gap)} in ` +
-    `${duration((last.at - first.at) / 1000)}; at 0 the search stops.`);
+  say("history-summary", `From ${number(first[1])} after ${many(first[0], "evaluation")} to ${number(last[1])} after ` +
+    `${count(last[0])}; at 0 the search stops. As the search noted it: “topalpha verify” computes the last of these again.`);
 }
 
 /** Draw the gap against the evaluations. */
 export function drawHistory(library, state) {
-  const points = histories.get(state.name) ?? [];
+  const points = state.history;
   const place = element("history");
   place.hidden = points.length < 2;
   if (points.length < 2) {
@@ -162,8 +143,8 @@ export function drawHistory(library, state) {
   }
   draw(library, place, [state.name, points.length, points.at(-1)], [{
     type: "scatter", mode: "lines", name: "gap",
-    x: points.map((point) => point.pulls),
-    y: points.map((point) => point.gap),
+    x: points.map(([pulls]) => pulls),
+    y: points.map(([, gap]) => gap),
     line: { color: colour("leader"), width: 3 },
     hovertemplate: "gap %{y:.4g} after %{x:,} evaluations<extra></extra>",
   }], layout(`history ${state.name}`, { title: "evaluations" }, { title: "gap", rangemode: "tozero" }));

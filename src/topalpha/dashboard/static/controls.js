@@ -24,9 +24,6 @@ function obstacle() {
   if (missing) {
     return "The search cannot be read now, so nothing can be sent to it.";
   }
-  if (state.status !== "running") {
-    return "The search has ended; there is nothing to control.";
-  }
   if (!holdsToken) {
     return "The buttons need the token: open the address that “topalpha dashboard” printed when it began, or, if it was " +
       "given a token, this address with /?token= and that token.";
@@ -53,6 +50,12 @@ export function showControls(present, token) {
   if (sent !== null && (sent.name !== state.name || obeyed())) {
     sent = null;
   }
+  const section = element("controls");
+  const isEnded = state.status !== "running";
+  if (isEnded && section.contains(document.activeElement)) {
+    element("main").focus();
+  }
+  section.hidden = isEnded;
   const why = obstacle();
   const [pause, stop] = [element("pause"), element("stop")];
   say("pause", state.paused && state.status === "running" ? "Continue" : "Pause");

@@ -56,14 +56,18 @@ function certifiedGap(state) {
     `${number(claim.epsilon)} of the ${top(state.alpha, state.minimise)}. ${wanted}`];
 }
 
+/** How much of the needed evidence there is, as a sentence; nothing if the file does not say. */
+function evidence(state) {
+  return typeof state.evidence === "number" ? `${Math.floor(100 * state.evidence)}% of the needed evidence is there. ` : "";
+}
+
 function left(state) {
-  if (state.status !== "running") {
-    return ["None", "The search has ended."];
-  }
+  const there = evidence(state);
   if (state.left === null || state.left === undefined) {
-    return ["Not yet known", "An estimate needs a first proof."];
+    return ["Not known now", `${there}The number is shown where it can be trusted, mostly between a third and three quarters ` +
+      "of the way."];
   }
-  return [count(state.left), "If the means are what they look like. An estimate, no promise."];
+  return [count(state.left), `${there}An estimate, mostly right within a factor of 2.`];
 }
 
 /** Each of the four figures with its note. */
@@ -71,6 +75,7 @@ export function figures(state) {
   const [gapped, gapNote] = gap(state);
   say("gap", gapped);
   say("gap-note", gapNote);
+  element("left-card").hidden = state.status !== "running";
   const [remaining, leftNote] = left(state);
   say("left", remaining);
   say("left-note", leftNote);
@@ -88,8 +93,11 @@ export function figures(state) {
   say("leader-note", led ? `Average ${number(state.mean)}; ${bounds}.` : "No arm has been evaluated yet.");
 }
 
-function candidate(value) {
-  return typeof value === "string" ? value : JSON.stringify(value);
+/** The candidate in few digits, and in all of them where that differs. */
+function candidate(state) {
+  const value = state.certificate.candidate;
+  const exact = typeof value === "string" ? value : JSON.stringify(value);
+  return [["Candidate", state.candidate], ...(exact === state.candidate ? [] : [["Exactly", exact]])];
 }
 
 const ACTIONS = { retry: "evaluated again", worst: "counted as the worst reward", raise: "ended the search" };
@@ -110,7 +118,7 @@ export function showCertificate(state) {
   }
   say("statement", certificate.statement);
   const facts = [
-    ["Candidate", candidate(certificate.candidate)],
+    ...candidate(state),
     ["Spent", `${many(certificate.pulls, "evaluation")} of ${many(certificate.arms, "arm")}`],
     ["Its average", `${number(certificate.mean)}; at worst its mean is ${number(certificate.at_worst)}`],
     ["Others", `at best ${number(certificate.others_at_best)}`],

@@ -1,4 +1,4 @@
-// The race: every arm's interval, the best mean first, and the line that the others must fall under.
+// The race: the leader's interval, how far the others may still reach, the best mean first, and the line between them.
 
 import { colour, draw, layout } from "./charts.js";
 import { element, say } from "./page.js";
@@ -7,8 +7,9 @@ import { count, many, number } from "./words.js";
 // Places in a row of an arm; the last says whether it contests the leader, which the server knows.
 const [ARM, PULLS, MEAN, LOWER, UPPER, , CONTESTS] = [0, 1, 2, 3, 4, 5, 6];
 
-// So many arms are drawn unless all are asked for, and so many get a marker of their own: markers cost most.
-const FEW = 300;
+// Beside the leader so many arms are drawn unless all are asked for, those that reach farthest; and so many get a marker
+// of their own: markers cost most.
+const FEW = 50;
 const MARKED = 120;
 
 let wantsAll = false;
@@ -48,8 +49,25 @@ function aboutLine(state) {
     return over === 0 ? line : `${line} This algorithm weighed all arms together, and so proved what was wanted before ` +
       "every bar had left the line.";
   }
-  return state.status === "running"
-    ? `${line} This algorithm weighs all arms together, so it may stop before every bar has left the line.` : line;
+  if (state.status !== "running") {
+    return line;
+  }
+  return `${line} This algorithm weighs all arms together${weighed(state)}`;
+}
+
+/** What the evidence of all arms leaves open, where the file says so: those of earlier versions do not. */
+function weighed(state) {
+  if (typeof state.evidence !== "number") {
+    return ", so it may stop before every bar has left the line. This file does not say how near that is.";
+  }
+  const open = typeof state.rest === "number" ? `: together they leave at best ${number(state.rest)} to the others, the dotted line. It ` :
+    ", which leaves everything open still. It ";
+  return `${open}stops when that meets the dashed line; ${Math.floor(100 * state.evidence)}% of the needed evidence is there.`;
+}
+
+/** Whether there is a level that all evidence together leaves open, beside the bars of single arms. */
+function isWeighed(state) {
+  return state.joint && state.line !== null && typeof state.rest === "number";
 }
 
 /** Say what the marks mean, as far as they are there. */
@@ -59,6 +77,7 @@ function legend(state) {
   say("legend-other", isBounded(state) && !stopped ? "may not" : "the others");
   element("legend-rival").hidden = !isBounded(state) || stopped;
   element("legend-line").hidden = !isBounded(state) || state.line === null;
+  element("legend-rest").hidden = !isWeighed(state);
 }
 
 /** Those that are chosen beside the leader, where several are looked for. */
@@ -78,7 +97,7 @@ export function describe(state, order) {
   const better = state.minimise ? "smallest" : "largest";
   const among = `the ${better} average first, of ${many(order.length, "evaluated arm")}`;
   const what = isBounded(state)
-    ? `Each bar runs from the lower to the upper bound that the algorithm has for one arm's mean, ${among}.`
+    ? `Each bar runs from one arm's average to its ${state.minimise ? "lower" : "upper"} bound, the leader's between both, ${among}.`
     : `Each mark is the average of one arm, ${among}. This algorithm has no bounds for single arms: which of them may still ` +
       "beat another cannot be told.";
   const verb = state.certificate ? "is named by the certificate, with" : "leads with";
@@ -87,7 +106,7 @@ export function describe(state, order) {
 }
 
 /** Which arms are drawn. */
-function shown(order, leader) {
+function shown(state, order) {
   const button = element("race-all");
   button.hidden = order.length <= FEW;
   button.setAttribute("aria-pressed", String(wantsAll));
@@ -96,20 +115,30 @@ function shown(order, leader) {
       `Drawn: all ${many(order.length, "arm")}; neighbours that would share a pixel are one bar.`);
     return order;
   }
-  const rank = order.indexOf(leader);
-  const far = rank < FEW ? "" : ` The leader has rank ${count(rank + 1)} and is not among them.`;
-  say("race-shown", `Drawn: the best ${count(FEW)} of ${many(order.length, "arm")}. The table has them all.${far}`);
-  return order.slice(0, FEW);
+  const chosen = new Set([state.leader, ...state.selection]);
+  const farthest = order.filter((row) => !chosen.has(row[ARM])).sort((a, b) => reach(state, b) - reach(state, a));
+  const drawn = new Set(farthest.slice(0, FEW));
+  const rows = order.filter((row) => drawn.has(row) || chosen.has(row[ARM]));
+  const whose = isBounded(state) ? "that contest it most" : "with the best averages";
+  say("race-shown", `Drawn: ${chosen.size > 1 ? "the leaders" : "the leader"} and the ${count(FEW)} ${whose}; ` +
+    `${many(order.length - rows.length, "other arm")} not. The table has them all.`);
+  return rows;
+}
+
+/** How far an arm may still reach: the larger, the more it contests the leader. Without bounds its average. */
+function reach(state, row) {
+  const [end, sign] = state.minimise ? [row[LOWER], -1] : [row[UPPER], 1];
+  return sign * (isBounded(state) ? end ?? sign * Number.MAX_VALUE : row[MEAN]);
 }
 
 /** Bars as one shape: one path on the screen, however many arms there are. A trace with gaps would make one for each. */
-function bars(rows, places, [low, high], step, look) {
+function bars(rows, places, [low, high], step, look, from = LOWER, to = UPPER) {
   const parts = [];
   let [column, at, bottom, top] = [null, 0, 0, 0];
   const finish = () => column !== null && parts.push(`M${at},${bottom}L${at},${top}`);
   for (const row of rows) {
     const place = places.get(row[ARM]);
-    const [lower, upper] = [row[LOWER] ?? low, row[UPPER] ?? high];
+    const [lower, upper] = [row[from] ?? low, row[to] ?? high];
     if (Math.floor(place / step) === column) {
       bottom = Math.min(bottom, lower);
       top = Math.max(top, upper);
@@ -154,12 +183,24 @@ function extremes(rows, line) {
   return [low, high];
 }
 
+/** What the axis covers: the leaders whole, the others as far as they reach, and as much on the line's other side. */
+function around(state, rows, first, ends) {
+  if (state.line === null || !isBounded(state) || first.length === 0) {
+    return ends;
+  }
+  const whole = first.flatMap((row) => [row[MEAN], row[LOWER] ?? row[MEAN], row[UPPER] ?? row[MEAN]]);
+  const far = rows.map((row) => row[state.minimise ? LOWER : UPPER] ?? row[MEAN]);
+  const low = far.reduce((a, b) => Math.min(a, b), Math.min(state.line, ...whole));
+  const high = far.reduce((a, b) => Math.max(a, b), Math.max(state.line, ...whole));
+  return state.minimise ? [low, Math.max(...whole, 2 * state.line - low)] : [Math.min(...whole, 2 * state.line - high), high];
+}
+
 /** Draw the race. */
 export function drawRace(library, state, order) {
   const leader = leaderOf(state, order);
   const place = element("race");
   place.hidden = leader === null;
-  const rows = shown(order, leader);
+  const rows = shown(state, order);
   if (leader === null) {
     return;
   }
@@ -176,15 +217,22 @@ export function drawRace(library, state, order) {
   const wide = step > 1 ? 1.2 * step * room : Math.min(Math.max(room / 3, 0.5), 2);
   const margin = Math.max(0.8, 0.012 * rows.length);
   const barred = isBounded(state) ? (some) => some : () => [];
+  const part = state.minimise ? [LOWER, MEAN] : [MEAN, UPPER];
   const shapes = [
-    bars(barred(beaten), places, ends, step, { color: colour("other"), width: wide }),
-    bars(barred(rivals), places, ends, step, { color: colour("rival"), width: step > 1 ? wide : 1.5 * wide }),
+    bars(barred(beaten), places, ends, step, { color: colour("other"), width: wide }, ...part),
+    bars(barred(rivals), places, ends, step, { color: colour("rival"), width: step > 1 ? wide : 1.5 * wide }, ...part),
     bars(barred(first), places, ends, 1, { color: colour("leader"), width: Math.min(Math.max(room, 3), 6) }),
   ];
   if (state.line !== null) {
     shapes.push({
       type: "line", xref: "paper", x0: 0, x1: 1, y0: state.line, y1: state.line, layer: "above",
       line: { color: colour("text"), width: 1.5, dash: "dash" },
+    });
+  }
+  if (isWeighed(state)) {
+    shapes.push({
+      type: "line", xref: "paper", x0: 0, x1: 1, y0: state.rest, y1: state.rest, layer: "above",
+      line: { color: colour("rival"), width: 2, dash: "dot" },
     });
   }
   const traces = [
@@ -198,11 +246,12 @@ export function drawRace(library, state, order) {
       marker: { color: colour("leader"), size: 13, symbol: "diamond", line: { color: colour("card"), width: 1.5 } },
     }),
   ];
-  const edge = 0.04 * (ends[1] - ends[0] || 1);
+  const [low, high] = around(state, rows, first, ends);
+  const edge = 0.04 * (high - low || 1);
   const form = layout(
     `race ${state.name}`,
     { title: "rank by average, the best first", range: [1 - margin, rows.length + margin] },
-    { title: state.minimise ? "mean cost (small is good)" : "mean reward", range: [ends[0] - edge, ends[1] + edge] },
+    { title: state.minimise ? "mean cost (small is good)" : "mean reward", range: [low - edge, high + edge] },
     { shapes },
   );
   draw(library, place, [state.name, state.status, state.leader, state.updated, rows.length], traces, form);

@@ -8,9 +8,11 @@ const PERIOD = 1000;
 // Milliseconds in which the dashboard has to answer.
 const ANSWER = 8000;
 
-const COLUMNS = [
+const BEFORE = [
   ["arm", (row) => String(row.arm)],
   ["candidate", (row) => row.candidate ?? ""],
+];
+const AFTER = [
   ["pulls", (row) => count(row.pulls)],
   ["mean", (row) => number(row.mean, "none")],
   ["lower", (row) => number(row.lower, "none")],
@@ -19,6 +21,7 @@ const COLUMNS = [
 ];
 
 const wish = { name: null, query: "", sort: "mean", order: "descending", offset: 0 };
+let columns = [...BEFORE, ...AFTER];
 let leader = null;
 let total = 0;
 let asked = null;
@@ -61,11 +64,12 @@ function show(found) {
     refresh();
     return;
   }
+  showColumns(found.columns);
   const body = element("arms").tBodies[0];
   found.rows.forEach((row, index) => {
     const line = body.rows[index] ?? body.appendChild(emptyLine());
     line.classList.toggle("leads", row.arm === leader);
-    COLUMNS.forEach(([, text], place) => {
+    columns.forEach(([, text], place) => {
       const value = text(row);
       if (line.cells[place].textContent !== value) {
         line.cells[place].textContent = value;
@@ -83,10 +87,44 @@ function show(found) {
   allow(element("next"), end < total);
 }
 
+/** Give each parameter a column, if all candidates have the same; where there is no room, the style sheet shows one text. */
+function showColumns(parameters) {
+  const fresh = [
+    ...BEFORE,
+    ...parameters.map(([name, isNumber], place) =>
+      [`candidate.${name}`, (row) => row.parameters[place] ?? "", name, isNumber]),
+    ...AFTER,
+  ];
+  if (JSON.stringify(fresh) === JSON.stringify(columns)) {
+    return;
+  }
+  columns = fresh;
+  const table = element("arms");
+  table.classList.toggle("spread", parameters.length > 0);
+  table.tBodies[0].replaceChildren();
+  table.querySelectorAll("th.parameter").forEach((header) => header.remove());
+  table.querySelector("th[data-sort=candidate]").after(...columns.filter(isParameter).map(([column, , name, isNumber]) => {
+    const header = made("th", "", { role: "columnheader", scope: "col", "data-sort": column, class: look(isNumber) });
+    header.append(made("button", name, { type: "button" }));
+    return header;
+  }));
+  showOrder();
+}
+
+function isParameter([, , name]) {
+  return name !== undefined;
+}
+
+function look(isNumber) {
+  return isNumber ? "parameter" : "parameter words";
+}
+
 function emptyLine() {
   const line = made("tr", "", { role: "row" });
-  for (const [column] of COLUMNS) {
-    line.append(made("td", "", { role: "cell", "data-column": column }));
+  for (const column of columns) {
+    const cell = made("td", "", { role: "cell", "data-column": column[0] });
+    cell.className = isParameter(column) ? look(column[3]) : "";
+    line.append(cell);
   }
   return line;
 }
@@ -101,6 +139,7 @@ function showOrder() {
 /** The state has changed: look again, at most once a second. */
 export function followTable(state) {
   leader = state.leader;
+  element("arms").classList.toggle("ended", state.status !== "running");
   if (wish.name !== state.name) {
     Object.assign(wish, { name: state.name, query: "", sort: "mean", offset: 0 });
     wish.order = state.minimise ? "ascending" : "descending";
@@ -115,16 +154,18 @@ export function followTable(state) {
 /** Listen to headers, to the field and to the buttons below. */
 export function watchTable() {
   showOrder();
-  for (const header of document.querySelectorAll("#arms th")) {
-    header.firstElementChild.addEventListener("click", () => {
-      const again = header.dataset.sort === wish.sort;
-      wish.order = again && wish.order === "ascending" ? "descending" : again ? "ascending" : first(header);
-      wish.sort = header.dataset.sort;
-      wish.offset = 0;
-      showOrder();
-      refresh();
-    });
-  }
+  element("arms").tHead.addEventListener("click", (event) => {
+    const header = event.target.closest("button")?.parentElement;
+    if (header === undefined) {
+      return;
+    }
+    const again = header.dataset.sort === wish.sort;
+    wish.order = again && wish.order === "ascending" ? "descending" : again ? "ascending" : first(header);
+    wish.sort = header.dataset.sort;
+    wish.offset = 0;
+    showOrder();
+    refresh();
+  });
   let typing = null;
   element("query").addEventListener("input", (event) => {
     clearTimeout(typing);
@@ -143,5 +184,5 @@ export function watchTable() {
 }
 
 function first(header) {
-  return ["arm", "candidate"].includes(header.dataset.sort) ? "ascending" : "descending";
+  return /^(arm|candidate.*)$/s.test(header.dataset.sort) ? "ascending" : "descending";
 }

@@ -42,14 +42,6 @@ export function time(value) {
   return Number.isNaN(date.getTime()) ? String(value) : moment.format(date);
 }
 
-/** How long something took or is ago. */
-export function duration(seconds) {
-  if (seconds < 100) {
-    return many(Math.round(seconds), "second");
-  }
-  return seconds < 6000 ? many(Math.round(seconds / 60), "minute") : many(Math.round(seconds / 3600), "hour");
-}
-
 /** What the top is called. */
 export function top(alpha, minimise) {
   return `${minimise ? "best (smallest)" : "top"} ${percent(alpha)}`;

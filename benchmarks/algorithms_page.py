@@ -1,4 +1,4 @@
-"""The results table of the README, written from benchmarks/results.json."""
+"""Pulls and speed on the page of algorithms, written from benchmarks/results.json."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).with_name("results.json")
-README = Path(__file__).parent.parent / "README.md"
-BEGIN, END = "<!-- results: written by benchmarks/readme.py -->", "<!-- end of results -->"
+PAGE = Path(__file__).parent.parent / "docs" / "algorithms.md"
+BEGIN, END = "<!-- results: written by benchmarks/algorithms_page.py -->", "<!-- end of results -->"
 
 
 def table(results: dict[str, Any]) -> str:
@@ -73,9 +73,9 @@ def practice(found: dict[str, Any]) -> list[str]:
 
 def update() -> None:
     """Put the table between its marks."""
-    text = README.read_text()
+    text = PAGE.read_text()
     block = f"{BEGIN}\n{table(json.loads(RESULTS.read_text()))}\n{END}"
-    README.write_text(re.sub(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: block, text, flags=re.DOTALL))
+    PAGE.write_text(re.sub(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: block, text, flags=re.DOTALL))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,52 @@
+"""``topalpha show``: candidates by their names."""
+
+import logging
+
+from click.testing import CliRunner
+
+from tests.support import records
+from topalpha import Session, Task, search
+from topalpha.cli import main
+from topalpha.session import progress
+
+QUIET = {"alpha": 0.3, "epsilon": 0.3, "delta": 0.2, "progress": "none"}
+
+
+def shown(path):
+    outcome = CliRunner().invoke(main, ["show", str(path), "--arms", "3"])
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.stdout
+
+
+def test_the_candidates_stand_in_the_table(tmp_path):
+    path = tmp_path / "one.db"
+    result = search(records.draw, records.toss, **QUIET, storage=path)
+    name = f"{{rate: {result.candidate['rate']:.4g}, word: café}}"
+    assert f"With probability at least 0.8, {name} is within" in shown(path).replace("\n", " ").replace("  ", " ")
+    (row,) = [line for line in shown(path).splitlines() if line.split()[:1] == [str(result.arm)]]
+    assert row.rstrip().endswith(name)
+
+
+def test_the_leader_of_a_running_search_is_named_and_markup_is_not_obeyed(tmp_path):
+    path = tmp_path / "one.db"
+    with Session.start(Task(0.3, 0.3, 0.2), path) as session:
+        for pull in session.ask_many(5):
+            session.keep(pull.arm, f"[bold]prompt {pull.arm}[/bold]")
+            session.tell(pull, float(pull.arm == 3))
+        session.snapshots.take()
+        assert "“[bold]prompt 3[/bold]” leads, contested by " in shown(path)
+        assert "[bold]prompt 1[/bold]" in shown(path)
+
+
+def test_a_pickle_is_not_loaded_to_be_shown(tmp_path):
+    search(records.pair, records.toss_pair, **QUIET, pulls=40, storage=tmp_path / "one.db", pickle=True)
+    rows = [line.split() for line in shown(tmp_path / "one.db").splitlines() if line.split()[-2:-1] == ["arm"]]
+    assert len(rows) == 3
+    assert all(row[0] == row[-1] for row in rows)
+
+
+def test_the_line_of_progress_names_the_leader(caplog, monkeypatch):
+    monkeypatch.setattr(progress, "LINE_PERIOD", 0.0)
+    caplog.set_level(logging.INFO, "topalpha")
+    result = search(records.draw, records.toss, **(QUIET | {"progress": "lines"}))
+    assert f"leader {{rate: {result.candidate['rate']:.4g}, word: café}}: " in caplog.records[-1].getMessage()
