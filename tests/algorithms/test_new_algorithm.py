@@ -70,7 +70,7 @@ def run(tmp_path):
 def test_it_is_found_everywhere_and_samples_uniformly(run):
     best, spread, audited = json.loads(run("-c", RUN))
     assert (best, spread <= 1, audited) == (0, True, True)
-    assert "uniform-lucb++: fixed-confidence" in run("-m", "topalpha", "list")
+    assert re.search(r"^  uniform-lucb\+\+ .*; proof: ", run("-m", "topalpha", "list"), re.M)
 
 
 @pytest.mark.slow

@@ -132,6 +132,6 @@ def test_a_certificate_prints_the_whole_quotation_and_its_assumptions():
 
 def test_a_study_says_what_was_cut_off():
     study = simulate(design("cc-lucb", 0.1, 0.1, 0.2), parse_reservoir("beta(1,2)"), runs=4, seed=0, limit=50)
-    assert "cut off  4 runs, which claim nothing" in str(study)
+    assert "4, seed 0, 4 of them cut off" in str(study)
     one = simulate(design("cc-lucb", 0.3, 0.3, 0.2), parse_reservoir("beta(1,2)"), runs=1, seed=0)
     assert "±" not in str(one)

@@ -41,8 +41,8 @@ def test_the_example_of_optuna_is_in_the_tables():
 def test_hyperband_is_quoted_as_it_was_measured():
     comparison = words("comparison")
     for row in ("| 1k | 957 | 0.08 |", "| 4k | 3.87k | 0.0075 |"):
-        assert f"| Beta(1,1) | `hyperband` {row}" in comparison
-    assert "| Beta(1,1) | `joint-lucb` | its own | 1.53k | 0 |" in comparison
+        assert f"| Beta(1,1) up to 0.95 | `hyperband` {row}" in comparison
+    assert "| Beta(1,1) up to 0.95 | `joint-lucb` | its own | 1.53k | 0 |" in comparison
     assert "wrong in 8% of runs with 957 evaluations and in 0.75% with 3,870" in words("when")
     assert "after 1,530 on average, with no error" in words("when")
 

@@ -233,7 +233,7 @@ def test_what_is_no_number_is_refused_by_name(name, value):
         lambda: search(draw, pull, **{**QUIET, name: value}),
         lambda: Task(**{**TARGET, name: value}),
         lambda: design("cc-lucb", **{**TARGET, name: value}),
-        lambda: plan(**{**TARGET, name: value}),
+        *([] if (name, value) == ("alpha", None) else [lambda: plan(**{**TARGET, name: value})]),  # None is its default
     ):
         with pytest.raises(ValueError, match=f"^{name} must be a real number, got "):
             call()
@@ -294,7 +294,7 @@ def test_files_that_kept_what_was_given_as_it_was_still_open(path, kept):
     """Earlier versions took text for numbers and anything for true, and wrote it down like that."""
     meant = {"alpha": 0.3, "epsilon": 0.3, "delta": 0.2, "minimise": False}
     meant |= {name: True if name == "minimise" else float(value) for name, value in kept.items()}
-    search(draw, pull, **meant, storage=path, progress="none", pulls=12)
+    search(draw, pull, **meant, family="range(0,2)", storage=path, progress="none", pulls=12)
     with closing(sqlite3.connect(path)) as connection, connection:
         config, certificate = map(json.loads, connection.execute("SELECT config, certificate FROM searches").fetchone())
         config["task"].update(kept)

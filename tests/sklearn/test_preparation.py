@@ -22,7 +22,7 @@ def test_refit_is_yes_or_no():
         ({"epsilon": 0.0}, "epsilon must be positive and finite, got 0.0"),
         ({"delta": 0.0}, "delta must lie strictly between 0 and 1, got 0.0"),
         ({"splits": "mine"}, "splits must be one of own, shared, got 'mine'"),
-        ({"bounds": "laplace"}, "bounds must be one of bernoulli,"),
+        ({"bounds": "laplace"}, "bounds must be one of low-variance(lo,hi),"),
         ({"bounds": "gamma"}, "bounds must give its shape, got 'gamma'"),
         ({"bounds": "range(1,0)"}, "bounds must have a finite range with lo below hi, got 'range(1,0)'"),
         ({"bounds": None}, "bounds must be text, got None"),

@@ -149,7 +149,7 @@ def _best(page: Console, file: str, one: Recording, arms: int) -> None:
             f"{row.lower:.4g}",
             f"{row.upper:.4g}",
             str(row.pending),
-            known[row.arm],
+            escape(known[row.arm]),
         )
         for row in rows[:arms]
     ]

@@ -86,7 +86,8 @@ def summarise(pilot: Any, family: Model | RewardModel | str | None = None) -> Pi
     6
     >>> summarise({"a": [0.2, 1.3], "b": [0.8, 0.7]})
     Traceback (most recent call last):
-    ValueError: candidate 'a': reward must lie in [0, 1], got 1.3
+    ValueError: candidate 'a': reward must lie in [0, 1], got 1.3; another range is stated as low-variance(lo,hi) or
+    range(lo,hi)
     """
     if isinstance(pilot, Pilot):
         return pilot

@@ -148,7 +148,7 @@ def test_no_after_n_arms_that_never_pass(tmp_path):
     assert result.certificate.claims == ()
     assert not result.certificate.proved
     words = "With probability at least 0.8, fewer than 30% of candidates have a mean of 0.9 or more."
-    assert result.certificate.statement.endswith(words)
+    assert result.certificate.statement.startswith(words)
     told = Search(algorithm)
     while (pull := told.ask()) is not None:
         told.tell(pull, 0.0)
