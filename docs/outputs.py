@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 #: The pages, as paths from the root of the repository.
-PAGES = ("README.md", "docs/index.md", "docs/start.md", "docs/questions.md", "docs/costs.md")
+PAGES = ("README.md", "docs/index.md", "docs/start.md", "docs/duels.md", "docs/questions.md", "docs/costs.md")
 _BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:(```\n)(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 
 

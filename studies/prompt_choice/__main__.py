@@ -19,6 +19,7 @@ import numpy as np
 from examples import prompt_choice
 from studies.prompt_choice.page import KEPT, write
 from topalpha import ScoreTable, Search, design
+from topalpha.algorithms.choices import SHORT_LIST
 from topalpha.execution import Calls
 from topalpha.randomness import run_seed, streams
 from topalpha.running.drive import prepare
@@ -101,7 +102,7 @@ def measure(case: Case, runs: int = RUNS) -> dict[str, Any]:
     table, epsilon = case.table, case.epsilon
     size, items = table.matrix.shape
     target = {"alpha": case.alpha, "epsilon": epsilon, "delta": DELTA, "endless": case.endless}
-    alpha = replays(table, **target).algorithm.alpha
+    alpha = replays(table, algorithm="cc-lucb", **target).algorithm.alpha
     drawn = enough(alpha, DELTA) if case.endless else 0
     own_order = Calls.order
     records = []
@@ -110,11 +111,12 @@ def measure(case: Case, runs: int = RUNS) -> dict[str, Any]:
         threshold = table.top(alpha) - epsilon - 1e-9
         records.append(RuleRuns(rule, candidates, costs, scores, threshold, DELTA, candidates * items))
 
-    for algorithm in ("cc-lucb", "joint-lucb"):
+    short = ("paired",) if not case.endless and size <= SHORT_LIST else ()
+    for algorithm in ("cc-lucb", "joint-lucb", *short):
         replayed = replays(table, algorithm=algorithm, **target)
         record(f"select ({algorithm})", replayed.algorithm.arms, *replayed.many(runs))
     with mock.patch.object(Calls, "order", lambda self, arm: own_order(self, 0)):  # wrong on purpose
-        replayed = replays(table, **target)
+        replayed = replays(table, algorithm="cc-lucb", **target)
         record("select, one order for all", replayed.algorithm.arms, *replayed.many(runs))
     each = min(50, items // 4)
     thumbs = {"full evaluation": fixed(items), f"{each} examples each": fixed(each), "race at 95%": race}

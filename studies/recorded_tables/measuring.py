@@ -1,7 +1,8 @@
-"""Choices replayed on recorded tables: pass or fail by ``select``, and graded scores by a search with replacement."""
+"""Choices and duels replayed on recorded tables, of pass or fail and of graded scores."""
 
 from __future__ import annotations
 
+from itertools import permutations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,13 +11,14 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from topalpha import ScoreTable, design
-from topalpha.families import Bernoulli, LowVariance
+from topalpha.algorithms.choices import SHORT_LIST
+from topalpha.families import Bernoulli, Graded, LowVariance, PassFail
 from topalpha.families.protocols import RewardModel
 from topalpha.randomness import run_seed, streams
 from topalpha.rules.protocol import Algorithm
-from topalpha.simulation import start
+from topalpha.simulation import Count, start
 from topalpha.testset.naive import Thumb, fixed, race
-from topalpha.testset.replays import replays
+from topalpha.testset.replays import Tapes, replays
 from topalpha.testset.score_audit import RuleRuns
 
 TABLES = Path(__file__).with_name("tables")
@@ -49,6 +51,10 @@ CASES = {
     "models": Case("58 language models on 797 instructions, pass or fail", "alpaca_eval", _PREFERRED),
     "encoder": Case("201 encoder settings on 1,397 videos, pass or fail", "x264", 0.9),
     "finer": Case("the 58 models again, epsilon = 0.01", "alpaca_eval", _PREFERRED, epsilon=0.01),
+    "ten": Case("the 10 best models on 797 instructions", "alpaca_eval", _PREFERRED, rows=10),
+    "five": Case("the 5 best models", "alpaca_eval", _PREFERRED, rows=5),
+    "five settings": Case("the 5 best encoder settings on 1,397 videos", "x264", 0.9, rows=5),
+    "two": Case("the 2 best models", "alpaca_eval", _PREFERRED, rows=2),
     "small": Case("the 4 best models on 100 instructions", "alpaca_eval", _PREFERRED, rows=4, columns=100),
     "graded models": Case("58 language models on 797 instructions, graded", "alpaca_eval", None),
     "graded encoder": Case("201 encoder settings on 1,397 videos, graded", "x264", None),
@@ -95,6 +101,64 @@ def with_replacement(
     return costs, chosen
 
 
+class Pairs(NamedTuple):
+    """Duels of all pairs among the best rows of a table; with a margin they are gates."""
+
+    words: str
+    file: str
+    passing: float | None
+    margin: float | None = None
+
+
+#: What is measured of duels, each pair in both directions.
+DUELS = {
+    "models": Pairs("the 10 best models, pass or fail", "alpaca_eval", _PREFERRED),
+    "encoder": Pairs("the 10 best encoder settings, pass or fail", "x264", 0.9),
+    "graded encoder": Pairs("the 10 best encoder settings, graded", "x264", None),
+    "gate": Pairs("the 10 best models, a gate with margin 0.02", "alpaca_eval", _PREFERRED, 0.02),
+}
+#: Duels of each pair in each direction.
+EACH_PAIR = 12
+
+
+def duels(pairs: Pairs, runs: int = EACH_PAIR) -> dict[str, Any]:
+    """What duels cost, how they end, and how many are wrong."""
+    scores = scores_of(Case(pairs.words, pairs.file, pairs.passing, rows=10))
+    size, items = scores.shape
+    family = Graded(items) if pairs.passing is None else PassFail(items)
+    algorithm: Any = design("duel", 0.5, EPSILON, DELTA, family, margin=pairs.margin)
+    costs, ends, wrong = [], dict.fromkeys(("first", "second", "equal"), 0), 0
+    for place, (first, second) in enumerate(permutations(range(size), 2)):
+        rows = scores[[first, second]]
+        ahead = rows[1].mean() - rows[0].mean()
+        for index in range(runs):
+            own = streams(run_seed(place, index))
+            outcomes = np.ascontiguousarray(rows[:, own.arms.permutation(items)])
+            run = start(algorithm, Tapes(outcomes, np.zeros(2, dtype=np.int64)))
+            run.add_arms(np.arange(2.0))
+            run.advance(own.rules, own.rewards)
+            end = ("open", "first", "second", "equal")[algorithm.found(run.history)]
+            costs.append(run.history.t)
+            ends[end] += 1
+            if pairs.margin is not None:
+                wrong += (ahead < -pairs.margin - _ROUNDING) if end == "second" else ahead >= -pairs.margin
+            else:
+                wrong += {"first": ahead >= 0.0, "second": ahead <= 0.0, "equal": abs(ahead) > EPSILON + _ROUNDING}[end]
+    count = Count(int(wrong), len(costs))
+    return {
+        "case": pairs.words,
+        "file": pairs.file,
+        "margin": pairs.margin,
+        "examples": items,
+        "epsilon": EPSILON,
+        "delta": DELTA,
+        "evaluations": {"mean": float(np.mean(costs)), "most": int(max(costs))},
+        "share": float(np.mean(costs)) / (2 * items),
+        "ends": ends,
+        "errors": count.to_dict() | {"runs": len(costs)},
+    }
+
+
 def measure(case: Case, runs: int = RUNS) -> dict[str, Any]:
     """Every rule on one case."""
     scores = scores_of(case)
@@ -106,14 +170,16 @@ def measure(case: Case, runs: int = RUNS) -> dict[str, Any]:
         one = RuleRuns(rule, size, costs, chosen, best - case.epsilon - _ROUNDING, DELTA, size * items)
         found.append(one.to_dict() | {"first": costs[:KEPT_RUNS].tolist()})
 
+    names = [str(row) for row in range(size)], [str(one) for one in range(items)]
+    table = ScoreTable(*names, scores)
+    record("select", *replays(table, epsilon=case.epsilon, delta=DELTA).many(runs))
+    if size <= SHORT_LIST:
+        record("select, own orders", *replays(table, epsilon=case.epsilon, delta=DELTA, order="own").many(runs))
     if case.passing is None:
         for family in (LowVariance(), Bernoulli()):
             name = "low-variance" if isinstance(family, LowVariance) else "bernoulli"
             record(f"search ({name})", *with_replacement(scores, family, case.epsilon, runs))
     else:
-        names = [str(row) for row in range(size)], [str(one) for one in range(items)]
-        table = ScoreTable(*names, scores.astype(int))
-        record("select", *replays(table, epsilon=case.epsilon, delta=DELTA).many(runs))
         each = min(EACH, items // 4)
         for rule, choose in {f"{each} examples each": fixed(each), "race at 95%": race}.items():
             record(rule, *Thumb(choose, table.matrix, 0, 0).many(runs))

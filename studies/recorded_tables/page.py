@@ -35,6 +35,20 @@ def table(cases: dict[str, Any], names: tuple[str, ...]) -> str:
     return "\n".join(lines)
 
 
+def fights(found: dict[str, Any]) -> str:
+    """The duels, in Markdown."""
+    lines = [
+        "| duels | first better | second | equal | evaluations | of both in full | wrong |",
+        "|---" + "|---:" * 6 + "|",
+    ]
+    for one in found.values():
+        ends = one["ends"]
+        cells = [one["case"], *(f"{ends[end]:,}" for end in ("first", "second", "equal")), f"{spent(one):,.0f}"]
+        cells += [share(one["share"]), f"{one['errors']['count']:,} of {one['errors']['runs']:,}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def numbers(cases: dict[str, Any]) -> str:
     """Three figures for the README: what a choice costs, how often it is wrong, and where it loses."""
     models, encoder, small = cases["models"], cases["encoder"], cases["small"]
@@ -62,6 +76,8 @@ def parts(results: dict[str, Any]) -> dict[Path, dict[str, str]]:
     return {
         PAGE: {
             "choices": table(cases, ("models", "encoder", "finer", "small")),
+            "short": table(cases, ("ten", "five", "five settings", "two")),
+            "duels": fights(results["duels"]),
             "graded": table(cases, ("graded models", "graded encoder", "graded small")),
         },
         README: {"three numbers": numbers(cases)},

@@ -68,7 +68,7 @@ def test_without_limits_there_is_nothing_to_advise():
         assert refused(lambda: session.tell(session.ask(), float("inf"))) == "reward must be finite, got inf"
 
 
-def test_graded_scores_are_cut_off_or_searched():
+def test_graded_scores_have_a_family_of_their_own():
     prompts, grades = ["a", "b", "c"], {"a": 0.2, "b": 0.6, "c": 0.9}
     noise = [random.Random(place).uniform(-0.1, 0.1) for place in range(50)]
 
@@ -77,16 +77,11 @@ def test_graded_scores_are_cut_off_or_searched():
 
     message = refused(lambda: select(prompts, range(50), evaluate, progress="none"))
     assert "reward must be 0 or 1, got 0." in message
-    assert "as in `return grade >= 0.7`" in message
-    cut = select(prompts, range(50), lambda one, example: evaluate(one, example) >= 0.7, progress="none")
-    assert (cut.candidate, cut.stopped) == ("c", True)
-    assert 'topalpha.search(candidates, pull, family="low-variance(lo,hi)")' in message
-
-    def pull(candidate, rng):
-        return evaluate(candidate, rng.integers(50))
-
-    found = search(prompts, pull, family="low-variance(0,1)", alpha=0.3, epsilon=0.2, progress="none")
+    assert 'for graded scores write family="graded(lo,hi)" with their limits' in message
+    found = select(prompts, range(50), evaluate, family="graded(0,1)", progress="none")
     assert (found.candidate, found.stopped) == ("c", True)
+    beyond = refused(lambda: select(prompts, range(50), lambda one, example: 7.0, family="graded", progress="none"))
+    assert 'between other limits write family="graded(lo,hi)"' in beyond
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 1.5, 5.0])

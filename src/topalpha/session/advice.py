@@ -16,16 +16,11 @@ def advice(task: Task) -> str:
     ; if rewards lie between other limits, write family="low-variance(lo,hi)" with these limits, and epsilon in their
     unit
     >>> print(advice(Task(0.1, 0.1, 0.05, family="pass-fail", items=9)))
-    ; a graded score can be cut off, as in `return grade >= 0.7`, or be searched without a list of examples:
-    topalpha.search(candidates, pull, family="low-variance(lo,hi)"), where pull(candidate, rng) grades one random
-    example
+    ; for graded scores write family="graded(lo,hi)" with their limits, and epsilon in their unit
     """
     if task.items:
-        return (
-            "; a graded score can be cut off, as in `return grade >= 0.7`, or be searched without a list of examples: "
-            'topalpha.search(candidates, pull, family="low-variance(lo,hi)"), where pull(candidate, rng) grades one '
-            "random example"
-        )
+        others = "between other limits" if task.model.text.startswith("graded") else "for graded scores"
+        return f'; {others} write family="graded(lo,hi)" with their limits, and epsilon in their unit'
     if task.model.text.startswith(("normal", "gaussian")):
         return ""
     fitting = [model for model in ("low-variance", "range") if _fits(task, model)]
