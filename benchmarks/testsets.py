@@ -51,9 +51,8 @@ def shared_over_own(file: str, passing: float | None) -> dict[str, Any]:
     found = {}
     for length, rows in lists.items():
         runs = PAIR_RUNS if length == "2" else RUNS
-        ratios = [
-            evaluations(named(best[one]), "shared", runs) / evaluations(named(best[one]), "own", runs) for one in rows
-        ]
+        tables = [named(best[one]) for one in rows]
+        ratios = [evaluations(one, "shared", runs) / evaluations(one, "own", runs) for one in tables]
         found[length] = {"geometric_mean": statistics.geometric_mean(ratios), "least": min(ratios), "most": max(ratios)}
     return found
 
@@ -92,12 +91,8 @@ def measure(repeat: int = 3) -> dict[str, Any]:
 def targets(found: dict[str, Any]) -> dict[str, bool]:
     """Which of the targets are met."""
     most = {"2": 0.4, "5": 0.6, "10": 0.95}
-    over = {
-        length: statistics.geometric_mean(
-            [table[length]["geometric_mean"] for table in found["shared_over_own"].values()]
-        )
-        for length in most
-    }
+    tables = found["shared_over_own"].values()
+    over = {length: statistics.geometric_mean([one[length]["geometric_mean"] for one in tables]) for length in most}
     met = {
         f"test sets: lists of {length} with one order at most {limit:g} of the evaluations": over[length] <= limit
         for length, limit in most.items()

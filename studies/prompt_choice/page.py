@@ -82,9 +82,9 @@ def summary(results: dict[str, Any]) -> str:
         f"top 5% with probability 0.95. `select` draws {rule('pool', own)['candidates']}.",
         f"50 examples each cost less than `select` in {len(cheaper)} of the four cases, and are wrong too often in "
         f"{sum(rule(case, folk)['errors']['rate'] > 0.05 for case in REAL)} of them.",
-        f"The race costs {each(lambda case: f'{spent(case, race_rule) / spent(case, ours[case]):.1f}')} times as much as "
-        "`select`. It is within 5% here and promises nothing: where one of twenty candidates is right by a hair it is "
-        f"wrong in {wrong('needle', race_rule)}.",
+        f"The race costs {each(lambda case: f'{spent(case, race_rule) / spent(case, ours[case]):.1f}')} times as much "
+        "as `select`. It is within 5% here and promises nothing: where one of twenty candidates is right by a hair it "
+        f"is wrong in {wrong('needle', race_rule)}.",
         "The paper's algorithm, which draws examples anew for each evaluation, costs "
         f"{each(lambda case: f'{spent(case, paper) / spent(case, ours[case]):.0f}')} times as much as `select`, and "
         f"more than full evaluation in {above} of the four cases.",

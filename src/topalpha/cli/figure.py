@@ -8,7 +8,7 @@ from topalpha.cli.program import Command, section
 from topalpha.cli.records import composed, name_option
 
 #: The keys of :data:`topalpha.figures.KINDS`, repeated because importing them would load NumPy.
-KINDS = ("race", "intervals", "pulls", "claims")
+KINDS = ("race", "intervals", "pulls", "claims", "difference")
 
 
 @click.command(cls=Command)

@@ -8,6 +8,7 @@ also in marker, dash or hatching. Arms are candidates, pulls are evaluations.
 :func:`pulls`          the number of pulls of each arm
 :func:`race`           the leader and its rivals against the pulls spent
 :func:`claims_curve`   the proved epsilon for each alpha
+:func:`difference`     of a duel: the interval for the difference, closing
 :func:`reservoir`      a reservoir and its blocks of measure alpha
 :func:`sweep`          pulls against delta, alpha or epsilon, with lower bounds
 :func:`errors`         errors against delta, with exact intervals
@@ -27,18 +28,20 @@ also in marker, dash or hatching. Arms are candidates, pulls are evaluations.
 from topalpha.figures.all_arms import intervals, pulls
 from topalpha.figures.canvas import new_axes, save, svg
 from topalpha.figures.certified_curve import claims_curve
+from topalpha.figures.difference import difference
 from topalpha.figures.error_rates import errors
 from topalpha.figures.race import race
 from topalpha.figures.reservoirs import reservoir
 from topalpha.figures.sweep import sweep
 
 #: The pictures of a single search, by their names on the command line.
-KINDS = {"race": race, "intervals": intervals, "pulls": pulls, "claims": claims_curve}
+KINDS = {"race": race, "intervals": intervals, "pulls": pulls, "claims": claims_curve, "difference": difference}
 
 __all__ = [
     "KINDS",
     "canvas",
     "claims_curve",
+    "difference",
     "errors",
     "intervals",
     "new_axes",
