@@ -82,7 +82,11 @@ def difference(source: Source, name: str | None = None, *, axes: Axes | None = N
     for level in asked:
         axes.axhline(unit * level, linewidth=1.2, **TARGET.line)
     axes.set_xlim(0.0, len(apart) * 1.02)
-    axes.set_ylim(max(-unit, float(low.min())) * 1.05, min(unit, float(high.max())) * 1.05)
+    begin = len(apart) // 15  # at first the interval is all there is
+    lowest = min(float(low[begin]), unit * asked[0])
+    highest = max(float(high[begin]), unit * asked[-1])
+    room = 0.1 * (highest - lowest)
+    axes.set_ylim(lowest - room, highest + room)
     word = "margin" if algorithm.gate else "ε"
     handles = [
         sample("difference so far", linewidth=1.8, **LEADER.line),
