@@ -12,7 +12,18 @@ from topalpha.cli.output import console, delivery, facts, unmarked
 from topalpha.cli.program import Command
 
 # Families in the order of their use: first rewards between 0 and 1, then in a known range, test sets, and others.
-_USE = ("bernoulli", "low-variance", "range", "pass-fail", "normal", "gaussian", "poisson", "exponential", "gamma")
+_USE = (
+    "bernoulli",
+    "low-variance",
+    "range",
+    "pass-fail",
+    "graded",
+    "normal",
+    "gaussian",
+    "poisson",
+    "exponential",
+    "gamma",
+)
 
 
 @click.command("list", cls=Command)
