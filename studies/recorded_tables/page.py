@@ -38,7 +38,7 @@ def table(cases: dict[str, Any], names: tuple[str, ...]) -> str:
 def fights(found: dict[str, Any]) -> str:
     """The duels, in Markdown."""
     lines = [
-        "| duels | first better | second | equal | evaluations | of both in full | wrong |",
+        "| duels | first better | second better | equal | evaluations | of both in full | wrong |",
         "|---" + "|---:" * 6 + "|",
     ]
     for one in found.values():
