@@ -43,7 +43,7 @@ _HOMES = {
     "StorageError": "topalpha.storage",
     "Study": "topalpha.simulation",
     "Task": "topalpha.ask_tell",
-    "Verdict": "topalpha.testset",
+    "DuelResult": "topalpha.testset",
     "aduel": "topalpha.testset",
     "aresume": "topalpha.running",
     "aselect": "topalpha.testset",

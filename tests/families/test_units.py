@@ -178,11 +178,11 @@ def test_models_check_in_the_units_of_a_person():
 def test_reward_model_says_what_is_wrong():
     assert reward_model(items=9) == reward_model("pass-fail", items=9) == reward_model("pass-fail(9)", items=9)
     says(
-        "family must be pass-fail(items=9) or left out if items is 9, got 'bernoulli'",
+        "family must be pass-fail, graded or graded(lo,hi) for 9 items, got 'bernoulli'",
         lambda: reward_model("bernoulli", items=9),
     )
     says(
-        "family must be pass-fail(items=9) or left out if items is 9, got 'pass-fail(8)'",
+        "family must be pass-fail, graded or graded(lo,hi) for 9 items, got 'pass-fail(8)'",
         lambda: reward_model("pass-fail(8)", items=9),
     )
     says("items must be a whole number of at least 1, got 0", lambda: reward_model(items=0))

@@ -78,7 +78,7 @@ def test_a_plan_for_select_costs_what_choices_cost():
         scores = rng.random((8, 40)) < rng.random((8, 1))
         table = ScoreTable([f"c{one}" for one in range(8)], [f"e{one}" for one in range(40)], scores)
         costs.append(replays(table, epsilon=0.1, delta=0.1, seed=seed).run(0).pulls)
-    assert found.algorithm == "cc-lucb"
+    assert found.algorithm == "paired"
     assert found.cap.pulls == 320
     assert max(costs) <= 320
     spread = np.hypot(np.std(costs) / 10.0, found.costs[1].stderr)

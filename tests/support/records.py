@@ -9,6 +9,7 @@ verify for ever, and the pickles must load.
 from __future__ import annotations
 
 import gzip
+import inspect
 import pickle
 import random
 import subprocess
@@ -200,7 +201,9 @@ def objects():
     made |= {"result": result, "certificate": result.certificate, "claim": topalpha.Claim(0.1, 0.2)}
     made |= {"standing": standing(result), "task": Task(0.3, 0.3, 0.2), "plan": plan(0.3, 0.3, 0.2, runs=20)}
     made["study"] = simulate(design("cc-lucb", 0.3, 0.3, 0.2), parse_reservoir("beta(1,2)"), runs=5, seed=0)
-    made["selection"] = topalpha.select(NAMES, list(range(20)), passes, epsilon=0.2, progress="none")
+    # Version 0.2.0, which pickled one, knew no other orders.
+    own = {"order": "own"} if "order" in inspect.signature(topalpha.select).parameters else {}
+    made["selection"] = topalpha.select(NAMES, list(range(20)), passes, epsilon=0.2, progress="none", **own)
     made["boosting"] = BanditAdaBoostClassifier(n_estimators=2, random_state=0).fit(*iris())
     made["model search"] = model_search(None, refit=False).fit(*iris())
     return made

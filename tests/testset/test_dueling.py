@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from topalpha import PullFailed, Verdict, aduel, duel, select, verify
+from topalpha import DuelResult, PullFailed, aduel, duel, select, verify
 
 QUIET = {"progress": "none"}
 
@@ -32,7 +32,7 @@ def test_a_verdict_in_a_sentence():
     assert found.second.low <= 0.2 <= found.second.high
     assert f"{found.evaluations} of 200 evaluations" in str(found)
     assert json.loads(json.dumps(found.to_dict()))["verdict"] == "first"
-    assert isinstance(found, Verdict)
+    assert isinstance(found, DuelResult)
     assert found.certificate.algorithm == "duel"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from topalpha.theory.arm_counts import top_size
-from topalpha.validate import choice, require
+from topalpha.validate import choice, fraction, require
 
 #: Algorithms for test sets whose number of candidates is known beforehand. The first is the default: it costs no more
 #: on a test set, draws fewer candidates, and a slow remote call does not hold up other candidates.
@@ -66,7 +66,7 @@ def chosen_order(
         require(order == "own" or pool > 0, "order", "be 'own' where a function draws the candidates", order)
         require(order == "shared" or incumbent is None, "order", "be 'shared' where an incumbent is named", order)
         return order
-    best = alpha is None or (pool > 0 and top_size(pool, alpha) == 1)
+    best = alpha is None or (pool > 0 and top_size(pool, fraction("alpha", alpha)) == 1)
     able = best and algorithm in (None, PAIRED) and on_lost == "again"
     short = 0 < pool <= SHORT_LIST or incumbent is not None or algorithm == PAIRED
     return "shared" if able and short else "own"

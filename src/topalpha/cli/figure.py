@@ -16,7 +16,14 @@ KINDS = ("race", "intervals", "pulls", "claims", "difference")
 @name_option
 @section(
     "Output",
-    click.option("--kind", type=click.Choice(KINDS), default="race", show_default=True, help="Which picture."),
+    click.option(
+        "--kind",
+        type=click.Choice(KINDS),
+        default="race",
+        show_default=True,
+        metavar="KIND",
+        help=f"Which picture: {', '.join(KINDS)}.",
+    ),
     click.option("-o", "--output", required=True, metavar="PICTURE", help="The .png, .svg or .pdf file to write."),
 )
 def figure(file: str, name: str | None, kind: str, output: str) -> int:

@@ -77,7 +77,7 @@ def plan(
         with refusals():
             target = aim(alpha, epsilon, delta, candidates, examples)
             model = model_for(family, minimise, examples)
-            chosen = inputs.read_options(entry(chosen_for(algorithm, model, examples)), options)
+            chosen = inputs.read_options(entry(chosen_for(algorithm, model, examples, candidates, alpha)), options)
             summary = None if pilot is None else read_pilot(pilot, model)
             targets = 1 + sum(1 for _ in neighbours(target, model))
             with progress(targets * (2 if summary is None else 1), "plan") as advance:

@@ -25,6 +25,7 @@ __all__ = [
     "gap",
     "levels",
     "lost",
+    "pairs",
     "tilt",
 ]
 #: What certificates call them; not the docstrings, which ``python -OO`` leaves out: the same words must come out.

@@ -385,21 +385,15 @@ def _read_range(text: str, name: str, inside: str) -> tuple[float, float]:
 def _read_on_items(family: str | RewardModel | None, items: int) -> tuple[RewardModel, float, float, str]:
     """The model of scores on a test set: pass or fail unless they are graded."""
     name, opened, inside = family.strip().partition("(") if isinstance(family, str) else ("", "", "")
-    if name.strip() == "graded" and "," in inside:
-        low, high = _read_range(str(family), "graded", inside)
-        text = f"graded(lo={low!r},hi={high!r})"
-    else:
-        low, high, text = 0.0, 1.0, ""
     graded = name.strip() == "graded" or isinstance(family, Graded)
     model: RewardModel = Graded(items) if graded else PassFail(items)
     model.check_parameters()
-    if isinstance(family, str) and not text:
-        same = family.strip() in ("pass-fail", "graded") or (bool(opened) and parse_family(family) == model)
-        require(same and type(parse_family(describe(model))) is type(model), "family", _on_items(items), family)
-    elif family is not None and not text:
-        require(type(family) is type(model) and family == model, "family", _on_items(items), family)
-    return model, low, high, text or describe(model)
-
-
-def _on_items(items: int) -> str:
-    return f"be pass-fail, graded or graded(lo,hi) if there are items, of which there are {items}"
+    if graded and "," in inside:
+        low, high = _read_range(str(family), "graded", inside)
+        return model, low, high, f"graded(lo={low!r},hi={high!r})"
+    given = parse_family(family) if isinstance(family, str) and opened else family
+    same = (given is None or (isinstance(given, str) and given.strip() in ("pass-fail", "graded"))) or (
+        type(given) is type(model) and given == model
+    )
+    require(same, "family", f"be pass-fail, graded or graded(lo,hi) for {items} items", family)
+    return model, 0.0, 1.0, describe(model)

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any
 
 from topalpha.algorithms import default_for, design
-from topalpha.algorithms.choices import chosen_algorithm, target_alpha
+from topalpha.algorithms.choices import chosen_algorithm, chosen_order, target_alpha
 from topalpha.families import PassFail
 from topalpha.families.protocols import RewardModel
 from topalpha.families.units import Model, reward_model
@@ -226,13 +226,13 @@ def plan(
     seconds = None if seconds is None else not_negative("seconds", seconds)
     require("pool" not in options, "options", "not name a pool: give candidates", options)
     model = model_for(family, minimise, examples)
-    chosen = chosen_for(algorithm, model, examples)
 
     def make(changed: Mapping[str, float]) -> Algorithm:
         size = int(changed.get("candidates", 0))
         top = target_alpha(changed.get("alpha"), size)
         rewards = PassFail(int(changed["examples"])) if "examples" in changed else model.family
         listed = {"pool": size} if size else {}
+        chosen = chosen_for(algorithm, model, examples, size, changed.get("alpha"))
         return design(chosen, top, model.epsilon(changed["epsilon"]), changed["delta"], rewards, **listed, **options)
 
     model.check_epsilon(target["epsilon"])
@@ -306,16 +306,20 @@ def model_for(family: str | RewardModel | None, minimise: bool, examples: int | 
     return reward_model(PassFail(examples))
 
 
-def chosen_for(algorithm: str | None, model: Model, examples: int | None) -> str:
+def chosen_for(
+    algorithm: str | None, model: Model, examples: int | None, candidates: int | None = None, alpha: float | None = None
+) -> str:
     """The algorithm: the default of ``select`` for a test set, that of ``search`` otherwise.
 
     Examples
     --------
     >>> chosen_for(None, reward_model(), None), chosen_for(None, reward_model(), 200)
     ('joint-lucb', 'cc-lucb')
+    >>> chosen_for(None, reward_model(), 200, 5), chosen_for(None, reward_model(), 200, 29)
+    ('paired', 'cc-lucb')
     """
     if examples is not None:
-        return chosen_algorithm(algorithm)
+        return chosen_algorithm(algorithm, chosen_order(None, candidates or 0, alpha=alpha, algorithm=algorithm))
     return default_for(model.family) if algorithm is None else algorithm
 
 

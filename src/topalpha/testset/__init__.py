@@ -5,10 +5,10 @@
 2
 """
 
-from topalpha.testset.dueling import Verdict, aduel, duel
+from topalpha.testset.dueling import DuelResult, aduel, duel
 from topalpha.testset.score_audit import Audit, audit
 from topalpha.testset.selecting import aselect, select
 from topalpha.testset.selection import Score, Selection
 from topalpha.testset.table import ScoreTable
 
-__all__ = ["Audit", "Score", "ScoreTable", "Selection", "Verdict", "aduel", "aselect", "audit", "duel", "select"]
+__all__ = ["Audit", "DuelResult", "Score", "ScoreTable", "Selection", "aduel", "aselect", "audit", "duel", "select"]

@@ -25,7 +25,7 @@ _WORDS = ("candidates", "evaluate", "examples")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class DuelResult:
     """The result of :func:`topalpha.duel`.
 
     Attributes
@@ -167,7 +167,7 @@ def duel(
     durable: str = "process",
     interval: float = 0.0,
     **running: Any,
-) -> Verdict:
+) -> DuelResult:
     """Compare two candidates on the same examples, with only as many evaluations as the verdict needs.
 
     Both go through the examples in one random order. The duel ends as soon as one is proved better, or both are proved
@@ -196,7 +196,7 @@ def duel(
 
     Returns
     -------
-    Verdict
+    DuelResult
         The verdict in a sentence, the interval, the discordant examples, the cost and the certificate.
 
     Examples
@@ -220,7 +220,7 @@ def duel(
 
 async def aduel(
     first: Any, second: Any, examples: Sequence[Any], evaluate: Callable[..., Any], **settings: Any
-) -> Verdict:
+) -> DuelResult:
     """As :func:`duel`, inside an event loop; ``width`` evaluations are awaited at once, 8 by default.
 
     Parameters
@@ -251,7 +251,7 @@ async def aduel(
         return await _awaited(session, calls, how)
 
 
-async def _awaited(session: Session, calls: Calls, how: Running) -> Verdict:
+async def _awaited(session: Session, calls: Calls, how: Running) -> DuelResult:
     how = replace(how, width=WIDTH) if how.width is None else how
     return verdict_of(session, calls, await afinish(session, calls, how))
 
@@ -278,7 +278,7 @@ def _asked(
     return prepare([first, second], evaluate, items=examples, words=_WORDS, **target)
 
 
-def verdict_of(session: Session, calls: Calls, result: Result) -> Verdict:
+def verdict_of(session: Session, calls: Calls, result: Result) -> DuelResult:
     """The verdict of this duel, as it stands."""
     algorithm: Any = session.algorithm
     task, history, model = session.task, session.history, session.model
@@ -292,7 +292,7 @@ def verdict_of(session: Session, calls: Calls, result: Result) -> Verdict:
     scores = scores_of(session, calls)
     apart = algorithm.differences(history, one, 1 - one) if both else []
     order = calls.order(0)
-    return Verdict(
+    return DuelResult(
         result=result,
         verdict=words.get(found, "undecided"),
         interval=(max(low, -1.0) * unit, min(high, 1.0) * unit),

@@ -140,3 +140,16 @@ def score_of(entry: Entry) -> float:
         value = float(score)
     require(0.0 <= value <= 1.0, f"the score of {candidate!r} on {example!r}", f"be {_WORDS}", score)
     return value
+
+
+def passed(entry: Entry) -> bool:
+    """Whether this evaluation passed; raise if its score is graded.
+
+    Examples
+    --------
+    >>> passed(("short", "q1", "pass")), passed(("short", "q1", 0))
+    (True, False)
+    """
+    score = score_of(entry)
+    require(score in (0.0, 1.0), f"the score of {entry[0]!r} on {entry[1]!r}", "be a pass or a fail", entry[2])
+    return score == 1.0

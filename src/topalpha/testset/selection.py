@@ -14,6 +14,7 @@ from topalpha.display.candidate_names import called, short_name, titled
 from topalpha.display.printing import Printed, Table
 from topalpha.execution import Calls
 from topalpha.families import PassFail
+from topalpha.families.units import reward_model
 from topalpha.rules.columns import EXTRA, UPPER
 from topalpha.rules.protocol import SUM, History
 from topalpha.session import Session
@@ -174,11 +175,12 @@ def _row(one: Score, listed: bool) -> list[str]:
 def scores_of(session: Session, calls: Calls) -> list[Score]:
     """The scores of all candidates of this session, by arm."""
     model, level = session.model, session.task.delta / session.algorithm.arms
+    family = reward_model(session.task.family, items=session.task.items).family  # also where former rules decide
     scores = []
     for arm, seen in enumerate(session.rewards):
-        ends = interval(model.family, map(model.to_internal, seen), session.algorithm.epsilon, level)
+        ends = interval(family, map(model.to_internal, seen), session.algorithm.epsilon, level)
         low, high = map(model.to_user, ends)
-        passes = round(sum(seen)) if isinstance(model.family, PassFail) else sum(seen)
+        passes = round(sum(seen)) if isinstance(family, PassFail) else sum(seen)
         scores.append(
             Score(session.candidates[arm], calls.place(arm) if calls.pool else None, len(seen), passes, low, high)
         )

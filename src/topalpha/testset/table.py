@@ -15,7 +15,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from topalpha.storage.outputs import draft_of
-from topalpha.testset.dueling import Verdict, duel
+from topalpha.testset.dueling import DuelResult, duel
 from topalpha.testset.reading import Entry, read_entries, score_of
 from topalpha.testset.selecting import select
 from topalpha.testset.selection import Selection
@@ -194,7 +194,7 @@ class ScoreTable:
     def _usual(self) -> dict[str, Any]:
         return {"progress": "none", "family": "graded" if self.graded else "pass-fail"}
 
-    def duel(self, first: str, second: str, **settings: Any) -> Verdict:
+    def duel(self, first: str, second: str, **settings: Any) -> DuelResult:
         """The verdict of :func:`topalpha.duel` about two candidates of this table.
 
         Parameters

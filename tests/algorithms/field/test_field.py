@@ -10,7 +10,7 @@ from tests.support.folders import ROOT
 from tests.support.marks import quick
 from topalpha import Search, search
 from topalpha.algorithms import ALGORITHMS, FIELD, design, entry, prior_knowledge
-from topalpha.families import Bernoulli, Gaussian, LowVariance, Normal, PassFail
+from topalpha.families import Bernoulli, Gaussian, Graded, LowVariance, Normal, PassFail
 from topalpha.research.audit.replay import matrix
 from topalpha.reservoirs import parse
 from topalpha.rules.protocol import Algorithm, BlockAlgorithm, Certifier, Selector
@@ -18,7 +18,12 @@ from topalpha.testing import check_algorithm
 
 DOCS = ROOT / "docs"
 LAW = parse("two-point(0.2,0.9,0.1)")
-BEYOND = {"pass-fail": PassFail(100), "normal": Normal(), "low-variance": LowVariance()}  # no one-parameter families
+BEYOND = {  # no one-parameter families
+    "pass-fail": PassFail(100),
+    "normal": Normal(),
+    "low-variance": LowVariance(),
+    "graded": Graded(100),
+}
 
 
 def made(one, family=None):
@@ -41,7 +46,7 @@ def test_the_page_of_the_field_is_the_registry():
     for name, guarantee, rewards, knows, proof in rows:
         one = entry(name)
         assert guarantee == one.guarantee
-        kinds = {3: "all", 2: "all but normal", 0: "one-parameter"}
+        kinds = {4: "all", 3: "all but normal", 0: "one-parameter"}
         assert rewards.strip() == ("[0, 1]" if one.rewards == "unit" else kinds[len(one.models)])
         assert bool(knows.strip()) == (one.knowledge is not None)
         for page in re.findall(r"\(([a-z_./]+\.md)\)", proof):
