@@ -388,7 +388,7 @@ def test_a_file_goes_on_where_it_was(order, tmp_path):
 def test_a_file_that_another_search_began_is_not_resumed(tmp_path):
     kept = {"storage": tmp_path / "one.db", "epsilon": 0.3, "delta": 0.3, **QUIET}
     search([0, 1], at_once, items=[1, 2, 3], alpha=0.5, algorithm="cc-lucb", name="selection", **kept)
-    with pytest.raises(ValueError, match="name must be a choice that select began, got 'selection'"):
+    with pytest.raises(ValueError, match="name must be a choice that select began, or a duel, got 'selection'"):
         select([0, 1], [1, 2, 3], at_once, resume=True, **kept)
 
 

@@ -391,9 +391,8 @@ def _read_on_items(family: str | RewardModel | None, items: int) -> tuple[Reward
     if graded and "," in inside:
         low, high = _read_range(str(family), "graded", inside)
         return model, low, high, f"graded(lo={low!r},hi={high!r})"
-    given = parse_family(family) if isinstance(family, str) and opened else family
-    same = (given is None or (isinstance(given, str) and given.strip() in ("pass-fail", "graded"))) or (
-        type(given) is type(model) and given == model
-    )
+    given: Any = parse_family(family) if isinstance(family, str) and opened else family
+    named = given is None or (not opened and name.strip() in ("pass-fail", "graded"))
+    same = named or (type(given) is type(model) and given == model)
     require(same, "family", f"be pass-fail, graded or graded(lo,hi) for {items} items", family)
     return model, 0.0, 1.0, describe(model)

@@ -236,7 +236,7 @@ def begun(
         return Session.start(task, storage, name, pickle=pickle, code=code, **opened)
     config = read(storage, name, log=False).config
     kept: Mapping[str, str] = (config.get("code") or {}).get("select", {})
-    require(bool(kept), "name", "be a choice that select began", name)
+    require(bool(kept), "name", "be a choice that select began, or a duel", name)
     same_target(config, task)
     for part, value in own.items():
         require(kept[part] == value, part, "be the same as in the record", "different ones")
