@@ -347,7 +347,7 @@ def expected(given: Iterable[str], known: Iterable[str], hints: Mapping[str, str
         if name not in names:
             from difflib import get_close_matches  # not before there is an error
 
-            similar = "".join(f"did you mean {one}?" for one in get_close_matches(name, names, 1))
+            similar = "".join(f"did you mean {one}?" for one in get_close_matches(name, names, 1, cutoff=0.7))
             hint = (hints or {}).get(name, similar)
             raise TypeError(f"got an unexpected keyword argument {name!r}" + (f"; {hint}" if hint else ""))
 

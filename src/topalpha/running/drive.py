@@ -111,7 +111,10 @@ def same_target(config: Mapping[str, Any], task: Task) -> None:
     recorded, asked = asdict(recorded_task(config)), asdict(task)
     other = {key: value for key, value in asked.items() if recorded[key] != value and key != "rules"}
     was = ", ".join(f"{key}={recorded[key]!r}" for key in other)
-    require(not other, "the target", f"be the recorded one, with {was}", other)
+    try:
+        require(not other, "the target", f"be the recorded one, with {was}", other)
+    except ValueError as error:
+        raise ValueError(f"{error}; for a new search: another name or file") from None
 
 
 def given_to(calls: Calls) -> dict[str, str]:
