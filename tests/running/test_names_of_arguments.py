@@ -29,6 +29,13 @@ def test_minimize_is_spelt_minimise(name):
     )
 
 
+@pytest.mark.parametrize("word", ["maximize", "maximise"])
+@pytest.mark.parametrize("name", ["search", "select"])
+def test_nobody_who_maximises_is_told_to_minimise(name, word):
+    with pytest.raises(TypeError, match=f"'{word}'; large values are good unless something else is said$"):
+        call(name, **{word: True})
+
+
 @pytest.mark.parametrize("word", ["minimize", "minimise"])
 @pytest.mark.parametrize("name", ["select", "aselect"])
 def test_what_passes_is_said_by_evaluate(name, word):
