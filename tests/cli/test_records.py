@@ -67,3 +67,11 @@ def test_the_line_of_progress_names_the_leader(caplog, monkeypatch):
     caplog.set_level(logging.INFO, "topalpha")
     result = search(records.draw, records.toss, **(QUIET | {"progress": "lines"}))
     assert f"leader {{rate: {result.candidate['rate']:.4g}, word: café}}: " in caplog.records[-1].getMessage()
+
+
+def test_the_line_of_progress_has_the_leaders_place_in_a_list(caplog, monkeypatch):
+    monkeypatch.setattr(progress, "LINE_PERIOD", 0.0)
+    caplog.set_level(logging.INFO, "topalpha")
+    found = search(["ant", "bee", "cat"], lambda name, rng: float(name == "cat"), epsilon=0.3, progress="lines")
+    assert found.index == 2
+    assert "leader “cat” (index 2): " in caplog.records[-1].getMessage()

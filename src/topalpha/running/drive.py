@@ -15,7 +15,19 @@ import numpy as np
 
 from topalpha.ask_tell import Result, Task
 from topalpha.display.candidate_names import titled
-from topalpha.execution import SIGNALS, Calls, PullFailed, arun, depart, exit_code, held, in_flight, open_executor, run
+from topalpha.execution import (
+    SIGNALS,
+    Calls,
+    PullFailed,
+    arun,
+    depart,
+    exit_code,
+    held,
+    in_flight,
+    open_executor,
+    place_in_list,
+    run,
+)
 from topalpha.families.protocols import RewardModel
 from topalpha.families.units import reward_model
 from topalpha.session import LOGGER, PERIOD, Progress, Reporter, Session, Snapshots, likeness, recorded_task
@@ -257,7 +269,9 @@ class Watch:
     def _name(self, arm: int) -> str:
         """A short name for the candidate, made once for each leader: its quotation may take a while."""
         if self._named[0] != arm and arm < len(self.session.candidates):
-            self._named = arm, titled(quotation(self.session.candidates[arm]), arm, most=_NAME)
+            name, task = titled(quotation(self.session.candidates[arm]), arm, most=_NAME), self.session.task
+            listed = f" (index {place_in_list(task.seed, task.pool, arm)})" if task.pool else ""
+            self._named = arm, name + listed
         return self._named[1] if self._named[0] == arm else ""
 
 
