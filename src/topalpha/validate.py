@@ -331,6 +331,10 @@ def file_name(name: str, value: str | os.PathLike[str]) -> str:
     return text
 
 
+#: Names that are like another, which means the opposite.
+_NEEDLESS = dict.fromkeys(("maximise", "maximize"), "large values are good unless something else is said")
+
+
 def expected(given: Iterable[str], known: Iterable[str], hints: Mapping[str, str] | None = None) -> None:
     """Raise ``TypeError``, as a call with a wrong argument does, for the first name that is not known.
 
@@ -347,8 +351,8 @@ def expected(given: Iterable[str], known: Iterable[str], hints: Mapping[str, str
         if name not in names:
             from difflib import get_close_matches  # not before there is an error
 
-            similar = "".join(f"did you mean {one}?" for one in get_close_matches(name, names, 1))
-            hint = (hints or {}).get(name, similar)
+            similar = "".join(f"did you mean {one}?" for one in get_close_matches(name, names, 1, cutoff=0.7))
+            hint = {**_NEEDLESS, **(hints or {})}.get(name, similar)
             raise TypeError(f"got an unexpected keyword argument {name!r}" + (f"; {hint}" if hint else ""))
 
 

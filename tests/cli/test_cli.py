@@ -221,6 +221,7 @@ def test_demo_ends_in_a_statement(tmp_path):
     assert results["paper"]["pulls"] > results["pulls"]
     for word in ("Found", "Proved", "Spent", "Compared", "Revealed"):
         assert word in output
+    assert f", candidate {results['arm']} is within 0.05" in output
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from tests.support import records
 from topalpha import Session, Task, search
 from topalpha.cli import main
+from topalpha.report import html
 from topalpha.session import progress
 
 QUIET = {"alpha": 0.3, "epsilon": 0.3, "delta": 0.2, "progress": "none"}
@@ -39,6 +40,20 @@ def test_the_leader_of_a_running_search_is_named_and_markup_is_not_obeyed(tmp_pa
         assert "[bold]prompt 1[/bold]" in shown(path)
 
 
+def test_candidates_of_a_list_have_their_places_in_it(tmp_path):
+    names = [f"prompt {one}" for one in "abcdef"]
+    path = tmp_path / "searches.db"
+    found = search(names, lambda name, rng: float(name[-1] == "d"), epsilon=0.3, storage=path, progress="none")
+    shown = CliRunner().invoke(main, ["show", str(path)]).stdout
+    heading, *rows = re.findall(r"^ *(?:arm|\d+)  .*$", shown, re.MULTILINE)
+    assert heading.split()[:2] == ["arm", "index"]
+    assert len(rows) == found.arms
+    for row in rows:
+        assert names[int(row.split()[1])] in row
+    page = html(path)
+    assert f"Candidate (index {found.index} in the list, arm {found.arm})" in page
+
+
 def test_a_pickle_is_not_loaded_to_be_shown(tmp_path):
     search(records.pair, records.toss_pair, **QUIET, pulls=40, storage=tmp_path / "one.db", pickle=True)
     lines = shown(tmp_path / "one.db").splitlines()
@@ -52,3 +67,11 @@ def test_the_line_of_progress_names_the_leader(caplog, monkeypatch):
     caplog.set_level(logging.INFO, "topalpha")
     result = search(records.draw, records.toss, **(QUIET | {"progress": "lines"}))
     assert f"leader {{rate: {result.candidate['rate']:.4g}, word: café}}: " in caplog.records[-1].getMessage()
+
+
+def test_the_line_of_progress_has_the_leaders_place_in_a_list(caplog, monkeypatch):
+    monkeypatch.setattr(progress, "LINE_PERIOD", 0.0)
+    caplog.set_level(logging.INFO, "topalpha")
+    found = search(["ant", "bee", "cat"], lambda name, rng: float(name == "cat"), epsilon=0.3, progress="lines")
+    assert found.index == 2
+    assert "leader “cat” (index 2): " in caplog.records[-1].getMessage()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import re
 import subprocess
@@ -18,6 +19,7 @@ from topalpha import search
 from topalpha.cli import main
 from topalpha.cli.output import console, facts
 from topalpha.cli.program import say
+from topalpha.cli.run import _Stderr
 from topalpha.research.audit import FALSE_ALARM, cells, controls, judge
 from topalpha.research.audit.survival import Survival
 from topalpha.storage import Storage, listing
@@ -193,6 +195,14 @@ def test_a_killed_search_shows_that_it_gives_no_sign_of_life(printed, files, mon
     assert ("It has not ended: topalpha resume goes on with it." in text) == (said is not None)
     state = "running" if said is None else f"no sign of life {said} (killed, or left by its program)"
     assert f"killed: {state}, 3 evaluations of 2 candidates" in text
+
+
+def test_messages_of_a_search_go_above_its_live_line(monkeypatch):
+    handler = _Stderr()
+    above = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", above)  # as a live line does while it is shown
+    handler.emit(logging.LogRecord("topalpha", logging.WARNING, "", 0, "Ctrl-C: waiting", (), None))
+    assert above.getvalue() == "Ctrl-C: waiting\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals of POSIX")

@@ -76,6 +76,17 @@ def test_a_result_names_its_candidate_what_is_proved_its_score_and_its_cost():
     ]
 
 
+def test_lines_end_between_words_where_the_terminal_does(monkeypatch):
+    found = chosen([f"a prompt of so many words that no terminal is wide enough for it, number {one}" for one in "abc"])
+    whole = str(found)
+    assert max(map(len, whole.splitlines())) > 120
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    for width in (20, 80, 120):
+        monkeypatch.setenv("COLUMNS", str(width))
+        assert str(found).split() == whole.split()
+        assert width < 60 or max(map(len, str(found).splitlines())) <= width
+
+
 def test_a_candidate_of_a_list_has_its_place():
     names = ["ant", "bee", "cat"]
     result = topalpha.search(names, lambda name, rng: float(name == "bee"), alpha=0.3, epsilon=0.3, progress="none")

@@ -14,6 +14,7 @@ from tests.support.pictures import faults, plain_looks
 from topalpha import figures, search
 from topalpha.figures import KINDS, new_axes, pulls, race
 from topalpha.report import html
+from topalpha.report.pictures import SIZE
 
 #: The pictures of any search; one is of duels alone.
 OF_SEARCHES = [kind for kind in KINDS if kind != "difference"]
@@ -26,6 +27,17 @@ def test_nothing_is_cut_off_or_on_top_of_another_and_a_legend_needs_no_colours(f
     assert faults(axes) == []
     looks = plain_looks(axes)
     assert len(set(looks)) == len(looks), looks
+
+
+@pytest.mark.parametrize("kind", OF_SEARCHES)
+@pytest.mark.parametrize("name", ["joint"])
+def test_nothing_is_cut_off_at_the_size_of_a_report(file, name, kind):
+    axes = KINDS[kind](file, name, axes=new_axes(*SIZE))
+    axes.set_title("", loc="left")
+    assert faults(axes) == []
+    page, legend = axes.figure.bbox, axes.get_legend().get_window_extent()
+    assert page.x0 <= legend.x0
+    assert legend.x1 <= page.x1
 
 
 @pytest.mark.parametrize("kind", quick(OF_SEARCHES, ["race"]))

@@ -52,8 +52,7 @@ def test_negative_control_the_bounds_alone_do_not_meet_where_evidence_is_joined(
     moments = timeline(file, "joint")
     assert moments[-1].reach > moments[-1].line
     assert (
-        "all evidence together"
-        in look(race(moments, axes=new_axes()), REACH).axes.get_legend().get_texts()[3].get_text()
+        "the evidence leaves" in look(race(moments, axes=new_axes()), REACH).axes.get_legend().get_texts()[3].get_text()
     )
 
 

@@ -37,6 +37,7 @@ def test_the_command_refuses_in_a_sentence(finished, tmp_path):
         for target in (path, link, f"{path}-wal"):
             assert "topalpha: output must be a separate file from" in call(given, "-o", target, code=2)
     assert path.read_bytes() == before
+    assert "output must name an HTML page" in call(path, "-o", tmp_path / "page.PDF", code=2)
     assert "path must exist" in call(tmp_path / "none.db", "-o", tmp_path / "page.html", code=2)
     assert "name must be a search in the file" in call(path, "-o", tmp_path / "p.html", "--name", "other", code=2)
     assert "output must name a file that can be written" in call(path, "-o", tmp_path / "no" / "p.html", code=2)

@@ -57,16 +57,17 @@ def test_it_prints_on_three_pages(opened, page):
 
 def test_parameters_are_columns_with_few_digits(opened, page):
     shown = opened()
-    assert shown.locator(".arms thead th").all_inner_texts()[5:] == list(CANDIDATES[0])
+    assert shown.locator(".arms thead th").all_inner_texts()[1:2] == ["index"]
+    assert shown.locator(".arms thead th").all_inner_texts()[6:] == list(CANDIDATES[0])
     assert shown.locator("code.candidate").all_inner_texts() == [
         "learning_rate=0.001, max_depth=2, subsample=1, booster=dart",
         '{"learning_rate":0.001,"max_depth":2,"subsample":1.0,"booster":"dart"}',
     ]
     first = shown.locator(".arms tbody tr.chosen")
-    assert first.locator("td").all_inner_texts()[4:] == ["0.001", "2", "1", "dart"]
+    assert first.locator("td").all_inner_texts()[5:] == ["0.001", "2", "1", "dart"]
     sides = shown.evaluate("""() => [...document.querySelectorAll(".arms tbody tr:first-child td")]
         .map((one) => getComputedStyle(one).textAlign)""")
-    assert sides == ["right"] * 7 + ["left"]
+    assert sides == ["right"] * 8 + ["left"]
     digits = re.findall(r"[0-9.]+", " ".join(shown.locator(".arms tbody td").all_inner_texts()))
     assert digits
     assert not [one for one in digits if len(one.strip("0.").replace(".", "")) > 7]

@@ -29,6 +29,13 @@ def test_minimize_is_spelt_minimise(name):
     )
 
 
+@pytest.mark.parametrize("word", ["maximize", "maximise"])
+@pytest.mark.parametrize("name", ["search", "select"])
+def test_nobody_who_maximises_is_told_to_minimise(name, word):
+    with pytest.raises(TypeError, match=f"'{word}'; large values are good unless something else is said$"):
+        call(name, **{word: True})
+
+
 @pytest.mark.parametrize("word", ["minimize", "minimise"])
 @pytest.mark.parametrize("name", ["select", "aselect"])
 def test_what_passes_is_said_by_evaluate(name, word):
@@ -45,6 +52,10 @@ def test_scorers_turn_costs_around():
 
     with pytest.raises(TypeError, match=r"'minimize'; large scores are good: for a cost take scoring='neg_\.\.\.'"):
         TopAlphaSearchCV(SVC(), {}, minimize=True)
+    with pytest.raises(TypeError, match=r"'n_iter'; how many settings .* max_fits="):
+        TopAlphaSearchCV(SVC(), {}, n_iter=60)
+    with pytest.raises(TypeError, match=r"'cv'; each fit has a random split .* test_size="):
+        TopAlphaSearchCV(SVC(), {}, cv=5)
     with pytest.raises(TypeError, match=r"'n_job'; did you mean n_jobs\?"):
         TopAlphaSearchCV(SVC(), {}, n_job=2)
     assert clone(TopAlphaSearchCV(SVC(), {}, n_jobs=2)).get_params()["n_jobs"] == 2
@@ -67,6 +78,8 @@ def test_other_names_are_suggested_too(name, wrong, right):
 def test_a_name_that_is_like_no_other_is_refused_all_the_same():
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'zzz'$"):
         call("search", zzz=1)
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'n_jobs'$"):  # and not: did you mean on_lost?
+        call("search", n_jobs=1)
 
 
 @pytest.mark.parametrize("command", [["run", "x.py:f"], ["plan"]])

@@ -373,6 +373,7 @@ def test_a_file_goes_on_where_it_was(order, tmp_path):
     assert len(counted.pairs) == plain.evaluations - 30
     assert same(select(candidates, examples, at_once, **kept), plain), "a choice that is made is not made again"
     assert verify(tmp_path / "one.db").proved
+    assert "on this example is" in select([0, 1], [1], at_once, **QUIET).statement
     with pytest.raises(ValueError, match=r"the target must be the recorded one, with epsilon=0.05, got"):
         select(candidates, examples, at_once, **kept | {"epsilon": 0.1})
     with pytest.raises(ValueError, match=r"the target must be the recorded one, with pool=6"):

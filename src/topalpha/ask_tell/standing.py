@@ -74,7 +74,7 @@ class Standing:
         The proved epsilon minus the target's; None if unknown.
     left
         The estimated number of further pulls; None where it cannot be trusted. See
-        :mod:`topalpha.ask_tell.forecast`.
+        ``topalpha.ask_tell.forecast``.
     shown
         The epsilon within which the leader is shown to be: its lower bound against the reach, or what the evidence of
         all arms together shows. The rule is met once it is the target's or less. Infinite if nothing is shown yet, None

@@ -106,9 +106,10 @@ def _conclude(results: dict[str, Any]) -> None:
     times = f"{ratio:.1f} times as many" if ratio >= 1.0 else f"{1.0 / ratio:.1f} times fewer"
     tried = f"{results['empirical_mean']:.3f} in {results['arm_pulls']:,} trials"
     verdict = "The statement is true" if revealed["correct"] else "The statement is false this time"
+    arm = f"arm {results['arm']} "  # nobody has made these candidates: they have but numbers
     rows = [
         ("Found", f"Candidate {results['arm']}, with an empirical success rate of {tried}."),
-        ("Proved", results["statement"]),
+        ("Proved", results["statement"].replace(arm, f"candidate {results['arm']} ")),
         ("Spent", f"{results['pulls']:,} trials on {results['arms']} candidates."),
         (
             "Compared",

@@ -18,6 +18,7 @@ from topalpha.cli.output import Column, console, delivery, escape, tabulate, wri
 from topalpha.cli.program import FAILED, Command, Refused, refusals, say, section
 from topalpha.storage.outputs import refused, writable
 from topalpha.storage.plain_text import plain
+from topalpha.validate import LONGEST_LIST
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from topalpha.storage import Overview, Recording
 
 _UNVERIFIED = "Not verified: this is what the file says; topalpha verify computes it again from the evaluations."
-
 name_option = section("Input", click.option("--name", help="Which search, if the file holds several."))
 
 
@@ -109,7 +109,7 @@ def _describe(page: Console, file: str, one: Recording, arms: int) -> None:
     now = _standing(one)
     if one.status == "running" and now["selection"]:
         several = len(now["selection"]) > 1
-        who = " and ".join(_names(file, one, now["selection"]).values())
+        who = " and ".join(_names(file, one, now["selection"], _places(one)).values())
         bounded = (one.progress or {}).get("bounded") is not False
         contested = f", contested by {now['unresolved']:,} others" if bounded else ""
         page.print(escape(f"{who} {'lead' if several else 'leads'}{contested}."))
@@ -131,8 +131,10 @@ def _best(page: Console, file: str, one: Recording, arms: int) -> None:
         rows = sorted(one.snapshot, key=lambda row: (row.mean is None, row.mean or 0.0, row.upper))
     else:
         rows = sorted(one.snapshot, key=lambda row: (row.mean is None, -(row.mean or 0.0), -row.lower))
+    places = _places(one)
     columns = (
-        Column("arm"),
+        Column("arm", rank=3 if places else 0),
+        *[Column("index")] * bool(places),
         Column("pulls", rank=1),
         Column("mean"),
         Column("lower"),
@@ -144,6 +146,7 @@ def _best(page: Console, file: str, one: Recording, arms: int) -> None:
     cells = [
         (
             str(row.arm),
+            *[str(places.get(row.arm, ""))] * bool(places),
             f"{row.pulls:,}",
             "" if row.mean is None else f"{row.mean:.4g}",
             f"{row.lower:.4g}",
@@ -187,13 +190,25 @@ def _state(one: Recording) -> str:
     return f"{status}, {_count(one.progress, 'pulls')} evaluations of {_count(one.progress, 'arms')} candidates"
 
 
-def _names(file: str, one: Recording, arms: Sequence[int]) -> dict[int, str]:
-    """What these candidates are called, by arm; no pickle is loaded."""
+def _places(one: Recording) -> dict[int, int]:
+    """Where the candidates stand in the list that they come from, by arm; empty without a list."""
+    from topalpha.execution import place_in_list
+
+    task = one.config.get("task")
+    seed, pool = (task.get("seed"), task.get("pool")) if isinstance(task, Mapping) else (None, None)
+    # A file may have been altered.
+    if type(seed) is not int or type(pool) is not int or seed < 0 or not 0 < pool <= LONGEST_LIST:
+        return {}
+    return {row.arm: place_in_list(seed, pool, row.arm) for row in one.snapshot if 0 <= row.arm < pool}
+
+
+def _names(file: str, one: Recording, arms: Sequence[int], places: Mapping[int, int] | None = None) -> dict[int, str]:
+    """What these candidates are called, by arm, perhaps with their places in a list; no pickle is loaded."""
     from topalpha.display.candidate_names import titled_text
     from topalpha.storage import candidates
 
     texts = candidates(file, one.name, arms)
-    return {arm: titled_text(texts.get(arm), arm) for arm in arms}
+    return {arm: titled_text(texts.get(arm), arm, (places or {}).get(arm)) for arm in arms}
 
 
 def _count(progress: Mapping[str, Any], name: str) -> str:

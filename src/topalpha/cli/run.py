@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import json
 import logging
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -229,7 +230,7 @@ def _deliver(json_target: str | None, start: Callable[[], Result], *spared: str 
     from topalpha.execution import PullFailed, exit_code
     from topalpha.storage import RecordLost
 
-    lines = logging.StreamHandler()
+    lines = _Stderr()
     lines.setFormatter(_Lines())
     logging.basicConfig(handlers=[lines])
     logging.getLogger("topalpha").setLevel(logging.INFO)
@@ -257,6 +258,15 @@ def _deliver(json_target: str | None, start: Callable[[], Result], *spared: str 
     if result.certificate is not None:
         code = exit_code(result.certificate.reason) or code
     return code
+
+
+class _Stderr(logging.StreamHandler):  # type: ignore[type-arg]
+    """Writes to what stderr is at that moment: a live line replaces it, and puts messages above itself."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the record."""
+        self.stream = sys.stderr
+        super().emit(record)
 
 
 class _Lines(logging.Formatter):

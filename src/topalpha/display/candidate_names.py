@@ -62,7 +62,7 @@ def titled(candidate: Any, arm: int, index: int | None = None, most: int = 60) -
     return name if index is None else f"{name} (index {index} in the list)"
 
 
-def titled_text(text: str | None, arm: int) -> str:
+def titled_text(text: str | None, arm: int, index: int | None = None) -> str:
     """The same for a stored candidate as text: see :func:`topalpha.storage.candidates`.
 
     Examples
@@ -71,9 +71,9 @@ def titled_text(text: str | None, arm: int) -> str:
     ('{rate: 0.9312}', 'arm 14')
     """
     try:
-        return titled(None if text is None else from_json(text), arm)
+        return titled(None if text is None else from_json(text), arm, index)
     except ValueError:  # a pickle, or a file that was altered
-        return f"arm {arm}"
+        return titled(None, arm, index)
 
 
 def _is_unknown(candidate: Any) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import textwrap
 from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
@@ -11,6 +14,8 @@ from topalpha.storage.plain_text import plain
 #: Colours and fonts are those of the notebook, light or dark.
 _CELL = "padding:0.15em 0.9em 0.15em 0;text-align:{};vertical-align:top;border:none"
 _FAINT = "opacity:0.65;font-weight:normal"
+#: The fewest columns for a fact, however narrow the terminal is.
+_LEAST = 20
 
 
 class Table(NamedTuple):
@@ -57,7 +62,7 @@ class Printed:
     def __str__(self) -> str:
         facts = [(word, plain(fact)) for word, fact in self._facts()]
         longest = max(len(word) for word, _ in facts)
-        lines = [f"{word:{longest}}  {fact}".rstrip() for word, fact in facts]
+        lines = [line for word, fact in facts for line in _broken(f"{word:{longest}}  ", fact)]
         if (table := self._table()) is not None:
             lines += ["", *_lines(table)]
         return "\n".join(lines)
@@ -89,5 +94,20 @@ def _lines(table: Table) -> list[str]:
     rows = [[plain(cell) for cell in row] for row in (table.headings, *table.rows)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(table.headings) - 1)]
     numbers = [" ".join(f" {cell:>{width}}" for cell, width in zip(row, widths, strict=False)) for row in rows]
-    lines = [f"{before}  {row[-1]}".rstrip() for before, row in zip(numbers, rows, strict=True)]
+    lines = [line for before, row in zip(numbers, rows, strict=True) for line in _broken(f"{before}  ", row[-1])]
     return [*lines, f" and {table.left_out:,} more"] if table.left_out else lines
+
+
+def _broken(before: str, text: str) -> list[str]:
+    """The lines of a text that stands to the right of these letters: broken between words where a terminal ends.
+
+    Examples
+    --------
+    >>> _broken("spent  ", "all of it")
+    ['spent  all of it']
+    """
+    if sys.stdout is None or not sys.stdout.isatty():
+        return [f"{before}{text}".rstrip()]  # whole, so that it can be searched
+    room = max(shutil.get_terminal_size().columns - len(before), _LEAST)
+    lines = textwrap.wrap(text, room, break_on_hyphens=False) or [""]
+    return [f"{before}{lines[0]}".rstrip(), *(" " * len(before) + line for line in lines[1:])]

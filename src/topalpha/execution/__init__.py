@@ -9,7 +9,16 @@
 """
 
 from topalpha.execution.asynchronous import arun
-from topalpha.execution.calls import Calls, Evaluation, Noted, arm_of, common_generator, place_of, pull_generator
+from topalpha.execution.calls import (
+    Calls,
+    Evaluation,
+    Noted,
+    arm_of,
+    common_generator,
+    place_in_list,
+    place_of,
+    pull_generator,
+)
 from topalpha.execution.endings import (
     PATIENCE,
     SIGNALS,
@@ -43,6 +52,7 @@ __all__ = [
     "held",
     "in_flight",
     "open_executor",
+    "place_in_list",
     "place_of",
     "pull_generator",
     "released",

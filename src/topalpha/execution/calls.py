@@ -93,6 +93,17 @@ def _order(seed: int, count: int, *child: int) -> NDArray[np.intp]:
     return _generator(seed, *child).permutation(count)
 
 
+def place_in_list(seed: int, pool: int, arm: int) -> int:
+    """The position of this arm's candidate in the list of ``pool`` candidates that a search with this seed was given.
+
+    Examples
+    --------
+    >>> [place_in_list(0, 3, arm) for arm in range(3)]
+    [1, 0, 2]
+    """
+    return int(_order(seed, pool, _LIST)[arm])
+
+
 def arm_of(seed: int, pool: int, place: int) -> int:
     """The arm that the candidate at this place of a list of ``pool`` candidates becomes.
 
@@ -270,7 +281,7 @@ class Calls:
     def place(self, arm: int) -> int:
         """The position of this arm's candidate in the list."""
         require(0 <= arm < self.pool, "arm", f"be below {self.pool}, the number of candidates", arm)
-        return int(_order(self.seed, self.pool, _LIST)[arm])
+        return place_in_list(self.seed, self.pool, arm)
 
     def order(self, arm: int) -> NDArray[np.intp]:
         """The positions of the items in the order in which this arm's candidate tries them."""

@@ -26,6 +26,9 @@ Numbers: TypeAlias = NDArray[np.float64]
 #: File formats of pictures, with the dates to leave out.
 FORMATS: dict[str, dict[str, Any]] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
+#: Inches under an x-axis, for its numbers and its label.
+UNDER_LABEL = 0.45
+
 #: Titles are broken into lines of this many characters.
 TITLE = 84
 
@@ -182,8 +185,43 @@ def dressed(
         # A layout engine makes room below; without one, only a legend inside is never cut off.
         roomy = axes.figure.get_layout_engine() is not None
         where = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16)} if roomy else {"loc": "best"}
-        axes.legend(handles=list(handles), ncols=columns, frameon=not roomy, fontsize=8.5, **where)
+        columns = _columns([str(one.get_label()) for one in handles], columns, axes.figure.get_figwidth())
+        legend = axes.legend(handles=list(handles), ncols=columns, frameon=not roomy, fontsize=8.5, **where)
+        if roomy:
+            _narrowed(legend, axes)
     return axes
+
+
+def _narrowed(legend: Any, axes: Axes) -> None:
+    """Break the labels of a legend that is wider than its figure, the longest first: it would be cut off."""
+    from matplotlib.transforms import ScaledTranslation
+
+    texts = legend.get_texts()
+    labels = [text.get_text() for text in texts]
+    columns = max(map(len, labels))
+    while columns > 12 and legend.get_window_extent().width > axes.figure.bbox.width:
+        columns -= 4
+        for text, label in zip(texts, labels, strict=True):
+            text.set_text(textwrap.fill(label, columns))
+        # More lines leave less height to the axes, but the label of its x-axis is as high as before.
+        below = ScaledTranslation(0.0, -UNDER_LABEL, axes.figure.dpi_scale_trans)
+        legend.set_bbox_to_anchor((0.5, 0.0), axes.transAxes + below)
+
+
+def _columns(labels: Sequence[str], most: int, width: float) -> int:
+    """The most columns in which a legend fits a figure of this width in inches: it is cut off otherwise.
+
+    Examples
+    --------
+    >>> _columns(["a" * 30] * 3, 3, 7.2), _columns(["a" * 30] * 3, 3, 5.4)
+    (3, 2)
+    """
+    for columns in range(most, 1, -1):
+        # A column is filled before the next begins, and has a sample beside its longest label.
+        longest = [max(map(_room, part)) for part in np.array_split(labels, columns) if len(part)]
+        if sum(0.06 * letters + 0.46 for letters in longest) <= width:
+            return columns
+    return 1
 
 
 def sample(label: str, **look: Any) -> Any:

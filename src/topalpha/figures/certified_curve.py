@@ -50,14 +50,13 @@ def claims_curve(source: Source, name: str | None = None, *, axes: Axes | None =
     usual = (1e-4, 1e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
     room = (1.0 / left) ** 0.08
     ticks = sorted([now.alpha, *(tick for tick in usual if left <= tick and not 1 / room < tick / now.alpha < room)])
-    axes.set_xticks(ticks, [f"{100.0 * tick:g}%" for tick in ticks])
+    axes.set_xticks(ticks, [f"{100.0 * tick:.4g}%" for tick in ticks])
     axes.minorticks_off()
+    asked = {"markersize": 11, "markerfacecolor": "none", **TARGET.points}
     handles = [
         sample("smallest proved ε", linewidth=1.8, markersize=6, **PROVED.line | {"marker": PROVED.marker}),
         patch("proved, all at once", **PROVED.area),
-        sample(
-            f"asked for: α = {now.alpha:g}, ε = {now.epsilon:g}", markersize=11, markerfacecolor="none", **TARGET.points
-        ),
+        sample(f"asked for: α = {now.alpha:.4g}, ε = {now.epsilon:.4g}", **asked),
     ]
     best = "best (smallest)" if now.minimise else "top"
     assert now.about is not None

@@ -101,10 +101,10 @@ def rest(now: Standing) -> str:
     >>> rest(standing(Search(design("cc-lucb", 0.3, 0.3, 0.2))))
     'highest bound of any other arm'
     >>> rest(standing(Search(design("joint-lucb", 0.3, 0.3, 0.2))))
-    'the best that all evidence together leaves to any other arm'
+    'the best that the evidence leaves to others'
     """
     if now.joined:
-        return "the best that all evidence together leaves to any other arm"
+        return "the best that the evidence leaves to others"
     return f"{'lowest' if now.minimise else 'highest'} bound of any other{'' if len(now.selection) > 1 else ' arm'}"
 
 

@@ -261,7 +261,7 @@ def plan(
     rows = []
     for name, value in neighbours(target, model):
         changed = {**target, name: value}
-        found = costs(changed, max(8, runs // 5), ROW_BUDGET, expected)
+        found = costs(changed, runs, ROW_BUDGET, expected)  # the same runs: they differ in the target alone
         pulls = tuple(cost.mean for cost in found)
         ratios = tuple(_ratio(cost.mean, old.mean) for cost, old in zip(found, expected, strict=True))
         rows.append(PlanRow(name, value, make(changed).arms, pulls, ratios, tuple(cost.extrapolated for cost in found)))

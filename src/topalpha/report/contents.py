@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from topalpha.ask_tell import Standing, fingerprint, stand
 from topalpha.certificate import SILENT, Certificate, certify
+from topalpha.execution import place_in_list
 from topalpha.session import RUNNING, Session, confirmed
 from topalpha.storage import Recording, Row, read
 from topalpha.storage.encoding import PICKLED, legible, shown
@@ -25,7 +26,8 @@ FAILURES = 20
 class Arm(NamedTuple):
     """A row of the table of arms: its figures, its candidate as text and as stored, and whether it was chosen.
 
-    If all candidates have the same parameters, ``parameters`` has them as text.
+    If all candidates have the same parameters, ``parameters`` has them as text. ``listed`` is its place in the list
+    that it comes from, None without a list.
     """
 
     row: Row
@@ -33,6 +35,12 @@ class Arm(NamedTuple):
     exact: str
     chosen: bool
     parameters: list[str]
+    listed: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Where to find the candidate: its place in a list, and its number."""
+        return f"arm {self.row.arm}" if self.listed is None else f"index {self.listed} in the list, arm {self.row.arm}"
 
 
 class Failed(NamedTuple):
@@ -108,7 +116,7 @@ def gather(path: str | os.PathLike[str], name: str | None = None, arms: int = 20
     certificate, session = _replayed(recording)
     now = None if certificate is None else _standing(recording, session, certificate)
     known = Candidates(map(shown, recording.arms), longest=LONGEST + 1)
-    rows = [] if now is None or certificate is None else _table(known, now, certificate)
+    rows = [] if now is None or certificate is None else _table(known, now, certificate, session)
     parameters = [(name, known.is_number(name)) for name in known.names]
     chosen = [row for row in rows if row.chosen]
     noted = [one for one in recording.failures if one.action not in SILENT]
@@ -137,9 +145,9 @@ def _standing(recording: Recording, session: Session, certificate: Certificate) 
     return stand(session, name=recording.name, status=recording.status, certificate=certificate)
 
 
-def _table(known: Candidates, now: Standing, certificate: Certificate) -> list[Arm]:
+def _table(known: Candidates, now: Standing, certificate: Certificate, session: Session) -> list[Arm]:
     """All arms: the chosen ones, then the best means, then arms without a reward."""
-    chosen = set(certificate.selection)
+    chosen, seed, pool = set(certificate.selection), session.task.seed, session.task.pool
     sign = 1.0 if now.minimise else -1.0
 
     def place(row: Row) -> tuple[Any, ...]:
@@ -147,7 +155,8 @@ def _table(known: Candidates, now: Standing, certificate: Certificate) -> list[A
 
     def arm(row: Row) -> Arm:
         few, exact = (clipped(one[row.arm]) if row.arm < len(one) else "" for one in (known.texts, known.exact))
-        return Arm(row, few, exact, row.arm in chosen, list(map(clipped, known.cells(row.arm))))
+        index = place_in_list(seed, pool, row.arm) if pool else None
+        return Arm(row, few, exact, row.arm in chosen, list(map(clipped, known.cells(row.arm))), index)
 
     return [arm(row) for row in sorted(now.rows, key=place)]
 

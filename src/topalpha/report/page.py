@@ -12,7 +12,7 @@ from topalpha.report import sentences
 from topalpha.report.contents import as_text, gather
 from topalpha.storage.outputs import draft_of
 from topalpha.storage.plain_text import plain
-from topalpha.validate import installing, whole
+from topalpha.validate import installing, require, whole
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -64,6 +64,8 @@ def write(
     Traceback (most recent call last):
     ValueError: output must be a separate file from 'searches.db', got 'searches.db'
     """
+    named = not os.fspath(output).lower().endswith((".pdf", ".png", ".svg"))
+    require(named, "output", "name an HTML page, which a browser saves as PDF", os.fspath(output))
     with draft_of(output, path) as draft:
         draft.write_text(html(path, name, arms=arms), encoding="utf-8")
 

@@ -16,7 +16,19 @@ import numpy as np
 from topalpha.algorithms import entry
 from topalpha.ask_tell import Result, Task
 from topalpha.display.candidate_names import titled
-from topalpha.execution import SIGNALS, Calls, PullFailed, arun, depart, exit_code, held, in_flight, open_executor, run
+from topalpha.execution import (
+    SIGNALS,
+    Calls,
+    PullFailed,
+    arun,
+    depart,
+    exit_code,
+    held,
+    in_flight,
+    open_executor,
+    place_in_list,
+    run,
+)
 from topalpha.families.protocols import RewardModel
 from topalpha.families.units import reward_model
 from topalpha.session import LOGGER, PERIOD, Progress, Reporter, Session, Snapshots, likeness, recorded_task
@@ -113,7 +125,10 @@ def same_target(config: Mapping[str, Any], task: Task) -> None:
     recorded, asked = asdict(recorded_task(config)), asdict(task)
     other = {key: value for key, value in asked.items() if recorded[key] != value and key != "rules"}
     was = ", ".join(f"{key}={recorded[key]!r}" for key in other)
-    require(not other, "the target", f"be the recorded one, with {was}", other)
+    try:
+        require(not other, "the target", f"be the recorded one, with {was}", other)
+    except ValueError as error:
+        raise ValueError(f"{error}; for a new search: another name or file") from None
 
 
 def given_to(calls: Calls) -> dict[str, str]:
@@ -256,7 +271,9 @@ class Watch:
     def _name(self, arm: int) -> str:
         """A short name for the candidate, made once for each leader: its quotation may take a while."""
         if self._named[0] != arm and arm < len(self.session.candidates):
-            self._named = arm, titled(quotation(self.session.candidates[arm]), arm, most=_NAME)
+            name, task = titled(quotation(self.session.candidates[arm]), arm, most=_NAME), self.session.task
+            listed = f" (index {place_in_list(task.seed, task.pool, arm)})" if task.pool else ""
+            self._named = arm, name + listed
         return self._named[1] if self._named[0] == arm else ""
 
 

@@ -155,7 +155,10 @@ class Progress:
         """The same with a name for the leader; "arm 14" without."""
         ends = ("-inf" if self.low is None else f"{self.low:.4g}", "inf" if self.high is None else f"{self.high:.4g}")
         drawn = f"{self.arms:,} of {self.wanted:,}" if self.arms < self.wanted else f"{self.arms:,}"
-        parts = [f"{self.pulls:,} pulls of {drawn} arms", f"leader {leader or f'arm {self.leader}'}: {self.mean:.4g}"]
+        parts = [
+            f"{self.pulls:,} evaluations of {drawn} candidates",
+            f"leader {leader or f'arm {self.leader}'}: {self.mean:.4g}",
+        ]
         parts[-1] += f" in [{ends[0]}, {ends[1]}]"
         if self.gap is not None:
             other = " of another" if leader else f" of arm {self.about}"

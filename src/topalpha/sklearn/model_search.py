@@ -27,7 +27,10 @@ from topalpha.sklearn.split_score import SplitScore, Times, scores_without_noise
 from topalpha.validate import require, suggesting
 
 # As everywhere in scikit-learn, a scorer turns costs around.
-_HINTS = dict.fromkeys(("minimise", "minimize"), "large scores are good: for a cost take scoring='neg_...'")
+_HINTS = dict.fromkeys(("minimise", "minimize"), "large scores are good: for a cost take scoring='neg_...'") | {
+    "n_iter": "how many settings are drawn follows from alpha and delta; a budget is max_fits=",
+    "cv": "each fit has a random split of its own; how many rows it holds out is test_size=",
+}
 
 
 class TopAlphaSearchCV(Delegating, BaseEstimator):

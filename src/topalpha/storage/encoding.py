@@ -101,7 +101,7 @@ def encode(candidate: Any, pickled: bool) -> str | bytes:
     ('[1,2]', <class 'bytes'>)
     """
     if not pickled:
-        return to_json("candidate", candidate, " unless the search was created with pickle=True")
+        return to_json("candidate", candidate, " unless a search of a new name or file is created with pickle=True")
     try:
         return pickle.dumps(candidate, protocol=5)
     except Exception as error:  # a class may raise anything while it is pickled

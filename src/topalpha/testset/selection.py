@@ -128,7 +128,8 @@ class Selection(Printed):
         """The proved statement."""
         name = called(quotation(self.candidate), self.result.arm)
         place = "" if self.index is None else f" (index {self.index})"
-        return statement(self.certificate, f"the score of {name}{place} on these {self.examples} examples is")
+        examples = "this example" if self.examples == 1 else f"these {self.examples} examples"
+        return statement(self.certificate, f"the score of {name}{place} on {examples} is")
 
     @property
     def full_evaluations(self) -> int:
