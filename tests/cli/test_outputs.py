@@ -199,7 +199,7 @@ def test_functions_do_not_write_over_a_record_either(record, tmp_path):
             lambda target: figures.save(axes, target),
             lambda target: figures.save(axes, target, record=record),
         ):
-            with pytest.raises(ValueError, match=r"must (not be a storage file|be a separate file)"):
+            with pytest.raises(ValueError, match=r"must (not be a storage file|be a separate file|name an HTML page)"):
                 write(target)
     assert record.read_bytes() == before
 

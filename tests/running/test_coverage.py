@@ -155,7 +155,7 @@ def test_a_reward_model_at_the_wrong_delta_is_found_out():
 FAST = TwoPoint(0.68, 0.99, ALPHA)
 # Small, so that errors far beyond it show in few searches.
 RACE_DELTA = 0.02
-RACES = 20
+RACES = 30
 
 
 def race(name, seed, finishing):

@@ -67,7 +67,7 @@ function left(state) {
     return ["Not known now", `${there}The number is shown where it can be trusted, mostly between a third and three quarters ` +
       "of the way."];
   }
-  return [count(state.left), `${there}An estimate, mostly right within a factor of 2.`];
+  return [count(state.left), `${there}An estimate: two in three or more are within a factor of 2.`];
 }
 
 /** Each of the four figures with its note. */
