@@ -59,7 +59,8 @@ def numbers(cases: dict[str, Any]) -> str:
         f"**{share(ours['share'])} of full evaluation** is what it takes to choose among {models['candidates']} "
         f"language models on {models['examples']} instructions; {share(settings['share'])} for "
         f"{encoder['candidates']} video encoder settings on {encoder['examples']:,} videos. Here few candidates are "
-        "close to the best; [where many are](docs/prompt_choice.md#what-it-costs-and-how-often-it-is-wrong) it takes more.",
+        "close to the best; [where many are](docs/prompt_choice.md#what-it-costs-and-how-often-it-is-wrong) it takes "
+        "more.",
         f"**{wrong:,} of {runs:,} choices were wrong**; 5% were allowed. Trying each model on "
         f"{thumb['rule'].split()[0]} instructions costs {spent(thumb) / spent(ours):.1f} times as much and is wrong in "
         f"{share(thumb['errors']['rate'])} of the choices.",
