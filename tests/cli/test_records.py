@@ -3,6 +3,7 @@
 import logging
 import re
 
+import pytest
 from click.testing import CliRunner
 
 from tests.support import records
@@ -75,3 +76,10 @@ def test_the_line_of_progress_has_the_leaders_place_in_a_list(caplog, monkeypatc
     found = search(["ant", "bee", "cat"], lambda name, rng: float(name == "cat"), epsilon=0.3, progress="lines")
     assert found.index == 2
     assert "leader “cat” (index 2): " in caplog.records[-1].getMessage()
+
+
+@pytest.mark.parametrize("budget", [12, None])
+def test_a_search_that_ended_early_says_what_goes_on_with_it(budget, tmp_path):
+    search(records.draw, records.toss, **QUIET, pulls=budget, storage=tmp_path / "one.db")
+    said = "It ended before its target was proved: topalpha resume goes on with it."
+    assert (said in shown(tmp_path / "one.db")) == (budget is not None)

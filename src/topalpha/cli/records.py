@@ -115,6 +115,8 @@ def _describe(page: Console, file: str, one: Recording, arms: int) -> None:
         page.print(escape(f"{who} {'lead' if several else 'leads'}{contested}."))
     if _silent(one) is not None:
         page.print("It has not ended: topalpha resume goes on with it.")
+    elif one.status not in ("running", "stopped"):
+        page.print("It ended before its target was proved: topalpha resume goes on with it.")
     if isinstance(statement := (one.certificate or {}).get("statement"), str):
         page.print(escape(statement))
     if arms and one.snapshot:
