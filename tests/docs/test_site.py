@@ -55,7 +55,7 @@ def test_with_the_gallery_nothing_is_missing_either(site_with_gallery):
 
 def needs(one):
     """What the table must say that an algorithm needs."""
-    kinds = {3: "", 2: "rewards that are not normal", 0: "a one-parameter family"}
+    kinds = {4: "", 3: "rewards that are not normal", 0: "a one-parameter family"}
     rewards = "rewards in [0, 1]" if one.rewards == "unit" else kinds[len(one.models)]
     knows = "knowledge of the reservoir" if one.knowledge else ""
     return ", ".join(filter(None, (rewards, knows, "a budget" if one.budgeted else "")))
