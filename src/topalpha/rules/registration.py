@@ -54,7 +54,7 @@ class Entry(NamedTuple):
     rewards
         ``any`` one-parameter family, or ``unit``: only rewards between 0 and 1.
     models
-        Further reward models that it takes: any of ``pass-fail``, ``normal`` and ``low-variance``.
+        Further reward models that it takes: any of ``pass-fail``, ``graded``, ``normal`` and ``low-variance``.
     knowledge
         Prior knowledge of the reservoir: a function of reservoir, alpha and epsilon that returns options of ``design``,
         or raises ``ValueError`` if the algorithm does not apply to the reservoir.
