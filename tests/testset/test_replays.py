@@ -9,6 +9,7 @@ from tests.support.marks import quick
 from tests.support.score_tables import needle, twins
 from topalpha import ScoreTable
 from topalpha.execution import Calls
+from topalpha.families import PassFail
 from topalpha.simulation import Count
 from topalpha.testset.replays import replay_seed, replays
 from topalpha.testset.score_audit import audit
@@ -83,7 +84,8 @@ def test_intervals_of_all_candidates_hold_at_once_and_such_of_another_level_do_n
         found = table.select(epsilon=0.1, delta=delta, seed=seed)
         truth = [table.means[one.index] for one in found.scores]
         failed += any(not one.low <= mean <= one.high for one, mean in zip(found.scores, truth, strict=True))
-        ends = [interval(100, one.passes, one.evaluations, 0.1, 0.9) for one in found.scores]
+        seen = [[1.0] * one.passes + [0.0] * (one.evaluations - one.passes) for one in found.scores]
+        ends = [interval(PassFail(100), outcomes, 0.1, 0.9) for outcomes in seen]
         loose += any(not low <= mean <= high for (low, high), mean in zip(ends, truth, strict=True))
     assert Count(failed, runs).excess(delta) > FALSE_ALARM
     assert Count(loose, runs).excess(delta) < FALSE_ALARM
