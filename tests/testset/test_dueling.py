@@ -59,6 +59,35 @@ def test_a_gate_has_three_answers_and_exit_codes():
     assert duel(2, 5, range(1, 101), divides, margin=0.05, **QUIET).candidate == 2
 
 
+def test_the_certificate_of_a_gate_claims_what_the_gate_proved():
+    """The second is .2 worse, and passes with a margin of .4: it is not within .05 of the best."""
+    table = np.array([[1.0] * 70 + [0.0] * 30, [1.0] * 50 + [0.0] * 50])
+    for seed in range(5):
+        found = duel(0, 1, range(100), lambda row, one: table[row, one], margin=0.4, seed=seed, **QUIET)
+        assert (found.verdict, found.candidate) == ("pass", 1)
+        assert all(claim.epsilon >= 0.2 for claim in found.certificate.claims)
+        assert "within 0.4 of the best" in found.certificate.statement
+        early = duel(0, 1, range(100), lambda row, one: table[row, one], margin=0.4, pulls=12, seed=seed, **QUIET)
+        assert all(claim.epsilon >= -0.2 for claim in early.certificate.claims)
+    failed = duel(0, 1, range(100), lambda row, one: table[row, one], margin=0.0, seed=0, **QUIET)
+    assert (failed.verdict, failed.candidate) == ("fail", 0)
+
+
+@pytest.mark.parametrize("margin", [None, 0.1])
+def test_a_duel_that_ends_before_both_have_a_score_is_undecided(margin):
+    found = duel(2, 5, range(1, 101), divides, margin=margin, pulls=1, seed=0, **QUIET)
+    assert (found.verdict, found.exit_code, found.evaluations) == ("undecided", 3, 1)
+    assert {found.first.candidate, found.second.candidate} == {2, 5}
+    assert (found.interval, found.discordant) == ((-1.0, 1.0), ((), ()))
+    assert len(select([2, 5], range(1, 101), divides, pulls=1, seed=0, **QUIET).scores) >= 1
+
+
+def test_after_all_examples_the_interval_is_the_difference():
+    found = duel(2, 3, range(1, 13), divides, epsilon=1e-6, seed=0, **QUIET)
+    assert found.evaluations == 24
+    assert found.interval == (pytest.approx(-2 / 12, abs=1e-15), pytest.approx(-2 / 12, abs=1e-15))
+
+
 def test_graded_scores_and_their_margins_are_in_the_callers_units():
     rng = np.random.default_rng(0)
     table = 5.0 * np.clip(np.array([[0.5], [0.6]]) + 0.1 * rng.standard_normal((2, 300)), 0.0, 1.0)
@@ -85,7 +114,9 @@ def test_a_file_keeps_it_and_it_goes_on(margin, tmp_path):
     with pytest.raises(ValueError, match="candidates must be the same as in the record"):
         duel(2, 5, range(1, 121), divides, **kept)
     with pytest.raises(ValueError, match="the target must be the recorded one"):
-        duel(2, 3, range(1, 121), divides, **kept | {"epsilon": 0.03})
+        duel(2, 3, range(1, 121), divides, **kept | ({"epsilon": 0.03} if margin is None else {"margin": 0.2}))
+    with pytest.raises(ValueError, match="name must be a choice that select began"):
+        select([2, 3], range(1, 121), divides, name="duel", storage=tmp_path / "one.db", resume=True, **QUIET)
 
 
 async def slowly(divisor, number):
@@ -112,6 +143,9 @@ def test_bad_input():
     for arguments, how, words in (
         ((2, 5, "ab", divides), {}, "examples must be a list, got 'ab'"),
         ((2, 5, [], divides), {}, "examples must not be empty"),
+        ((2, 5, [], divides), {"margin": 0.1}, "examples must not be empty"),
+        ((2, 5, (one for one in "ab"), divides), {"margin": 0.1}, "examples must be a list"),
+        ((2, 5, range(9), divides), {"margin": float("nan")}, "margin must"),
         ((2, 5, range(9), 3), {}, "evaluate must be a function, got 3"),
         ((2, 5, range(9), divides), {"margin": "small"}, "margin must be a real number, got 'small'"),
         ((2, 5, range(9), divides), {"margin": -0.5}, "margin must lie in"),

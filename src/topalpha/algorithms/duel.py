@@ -26,6 +26,8 @@ from topalpha.validate import real, require, whole
 #: second is worse by more than the margin, or it is not.
 OPEN, FIRST, SECOND, EQUAL = 0, 1, 2, 3
 
+# The candidates' own bounds, which are only shown, are tightest at about this width or more.
+_SHOWN = 0.01
 # Parts of the wealth that are bet against each of the two margins, and for the ends of the interval.
 _AIMED, _STEADY = 0.4, 0.2
 
@@ -144,9 +146,12 @@ class Duel(SharedOrder):
             parts[self.margin_of(one, which)] += _AIMED
         return parts
 
-    def advantage(self, history: History, one: int) -> float:
-        """How much better the other candidate than this one may be, at most; on the host only."""
-        return least_margin(self.differences(history, one, 1 - one), self.parts(one), self.needed, self.items)
+    def advantage(self, history: History, one: int, share: float = 1.0) -> float:
+        """How much better the other candidate than this one may be, at most; on the host only.
+
+        It holds at the level of this direction, or at this share of it.
+        """
+        return least_margin(self.differences(history, one, 1 - one), self.parts(one), self.needed / share, self.items)
 
     def found(self, history: History) -> int:
         """The finding, worked out again; on the host only."""
@@ -164,7 +169,9 @@ class Duel(SharedOrder):
         """How far the candidate is below the other one, at most; negative if it is better."""
         if history.arms < 2 or min(history.pulls[0], history.pulls[1]) == 0:
             return []
-        most = max(self.advantage(history, one) for one in {arm, *self.selection(history, memory)})
+        # Whom a claim is about is decided by the results, so both directions of a gate must hold, too.
+        share = 0.5 if self.gate else 1.0
+        most = max(self.advantage(history, one, share) for one in {arm, *self.selection(history, memory)})
         return [Claim(self.alpha, most)] if most < 1.0 else []
 
 
@@ -197,7 +204,7 @@ def design(target: Target, *, pool: int = 2, first: int = 1, margin: float | Non
     own = log(4.0 / target.delta)
     return Duel(
         *target.on(2),
-        confidence=bounds_for(family, "tilt", target.epsilon, own, own),
+        confidence=bounds_for(family, "tilt", max(target.epsilon, _SHOWN), own, own),
         items=family.items,
         # Of the two answers of a gate only one can be wrong.
         needed=(1.0 if gate else 2.0) / target.delta,

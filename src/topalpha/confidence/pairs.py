@@ -107,6 +107,8 @@ def least_margin(differences: Sequence[float], parts: Mapping[float, float], nee
     >>> round(least_margin([-1.0, 0.0] * 5, {0.05: 1.0}, 20.0, 10), 3)
     -0.5
     """
+    if len(differences) == items:
+        return exact_sum(differences) / items  # it is known
     low, high = -1.0 - 1e-6, 1.0
     while high - low > 1e-6:
         middle = 0.5 * (low + high)

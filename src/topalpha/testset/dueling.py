@@ -19,9 +19,11 @@ from topalpha.session import Session
 from topalpha.storage.encoding import quotation
 from topalpha.testset.selecting import KEPT, WIDTH, begun, fresh_seed, looping, recorded_choice
 from topalpha.testset.selection import Score, scores_of
-from topalpha.validate import real, require
+from topalpha.validate import has_length, real, require
 
 _WORDS = ("candidates", "evaluate", "examples")
+# The epsilon of a gate without a margin, as a part of the range of scores.
+_LEAST = 1e-9
 
 
 @dataclass(frozen=True)
@@ -272,8 +274,13 @@ def _asked(
     seed = fresh_seed(seed, recorded)
     options: dict[str, Any] = {"first": 1 + arm_of(seed, 2, 0)}
     if margin is not None:
-        unit = abs(reward_model(target.get("family"), items=len(examples)).factor)
-        options["margin"] = real("margin", margin) / unit
+        listed = has_length(examples) and len(examples) > 0  # else it is refused below
+        unit = abs(reward_model(target.get("family"), items=len(examples) if listed else 1).factor)
+        inside = 0.0 <= real("margin", margin) < unit
+        require(inside, "margin", f"lie in [0, {unit:g})", margin)
+        options["margin"] = margin / unit
+        # The certificate claims what either answer implies: the candidate to use is at most the margin below the other.
+        target["epsilon"] = max(margin, _LEAST * unit)
     target |= {"alpha": 0.5, "algorithm": "duel", "options": options, "seed": seed}
     return prepare([first, second], evaluate, items=examples, words=_WORDS, **target)
 
@@ -290,6 +297,8 @@ def verdict_of(session: Session, calls: Calls, result: Result) -> DuelResult:
     unit = abs(model.factor)
     one = algorithm.first - 1
     scores = scores_of(session, calls)
+    ends = model.to_user(0.0), model.to_user(1.0)
+    scores += [Score(calls.candidate(arm), calls.place(arm), 0, 0, *ends) for arm in range(len(scores), 2)]
     apart = algorithm.differences(history, one, 1 - one) if both else []
     order = calls.order(0)
     return DuelResult(

@@ -193,6 +193,8 @@ def _asked(
     require(not isinstance(examples, str | bytes), "examples", "be a list", examples)
     require(examples is not None, "examples", "be a list", examples)
     pool = 0 if callable(candidates) or not has_length(candidates) else len(candidates)
+    choice_or_none = recorded is None or recorded.algorithm != "duel"
+    require(choice_or_none, "name", "be a choice that select began", "a duel")
     if recorded is not None and algorithm is None and order is None:
         algorithm = recorded.algorithm
     on_lost = target.get("on_lost", "again")

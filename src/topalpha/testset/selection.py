@@ -178,7 +178,7 @@ def scores_of(session: Session, calls: Calls) -> list[Score]:
     model, level = session.model, session.task.delta / session.algorithm.arms
     family = reward_model(session.task.family, items=session.task.items).family  # also where former rules decide
     scores = []
-    for arm, seen in enumerate(session.rewards):
+    for arm, seen in enumerate(session.rewards[: len(session.candidates)]):
         ends = interval(family, map(model.to_internal, seen), session.algorithm.epsilon, level)
         low, high = map(model.to_user, ends)
         passes = round(sum(seen)) if isinstance(family, PassFail) else sum(seen)
