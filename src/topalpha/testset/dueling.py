@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from topalpha.algorithms.duel import EQUAL, FIRST, OPEN, SECOND
@@ -14,10 +13,10 @@ from topalpha.certificate import Certificate
 from topalpha.execution import Calls, arm_of
 from topalpha.families.protocols import RewardModel
 from topalpha.families.units import reward_model
-from topalpha.running import Running, afinish, finish, prepare
+from topalpha.running import Running, prepare
 from topalpha.session import Session
 from topalpha.storage.encoding import quotation
-from topalpha.testset.selecting import KEPT, WIDTH, begun, fresh_seed, looping, recorded_choice
+from topalpha.testset.selecting import KEPT, awaited, carried_out, fresh_seed, recorded_choice
 from topalpha.testset.selection import Score, scores_of
 from topalpha.validate import has_length, real, require
 
@@ -212,12 +211,7 @@ def duel(
     how = Running.of(given.pop("running"), given)
     kept = {name: given.pop(name) for name in KEPT}
     task, calls = _asked(**given, recorded=recorded_choice(**kept))
-    if calls.asynchronous:
-        require(not looping(), "evaluate", "be a plain function inside an event loop; await aduel there", evaluate)
-    with begun(task, calls, **kept) as session:
-        if calls.asynchronous:
-            return asyncio.run(_awaited(session, calls, how))
-        return verdict_of(session, calls, finish(session, calls, how))
+    return carried_out(task, calls, how, kept, verdict_of, "aduel")
 
 
 async def aduel(
@@ -249,13 +243,7 @@ async def aduel(
     how, asked = Running.parted(settings, duel)
     kept = {"name": "duel"} | {name: asked.pop(name) for name in KEPT if name in asked}
     task, calls = _asked(first, second, examples, evaluate, **asked, recorded=recorded_choice(**kept))
-    with begun(task, calls, **kept) as session:
-        return await _awaited(session, calls, how)
-
-
-async def _awaited(session: Session, calls: Calls, how: Running) -> DuelResult:
-    how = replace(how, width=WIDTH) if how.width is None else how
-    return verdict_of(session, calls, await afinish(session, calls, how))
+    return await awaited(task, calls, how, kept, verdict_of)
 
 
 def _asked(

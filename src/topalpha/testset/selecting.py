@@ -7,10 +7,10 @@ import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from topalpha.algorithms.choices import ALGORITHMS, ALPHA, chosen_algorithm, chosen_order, target_alpha  # noqa: F401
-from topalpha.ask_tell import Task
+from topalpha.ask_tell import Result, Task
 from topalpha.execution import Calls, arm_of
 from topalpha.families.protocols import RewardModel
 from topalpha.running import Draw, Running, afinish, finish, prepare, same_target
@@ -21,6 +21,9 @@ from topalpha.validate import file_name, flag, has_length, require, seed_number,
 
 #: How many coroutines are awaited at once by default.
 WIDTH = 8
+
+#: What is made of a result: a selection, or the result of a duel.
+Made = TypeVar("Made")
 
 _WORDS = ("candidates", "evaluate", "examples")
 # Passes are counted, and more of them are better.
@@ -126,12 +129,7 @@ def select(
     how = Running.of(given.pop("running"), given, **_HINTS)
     kept = {name: given.pop(name) for name in KEPT}
     task, calls = _asked(**given, recorded=recorded_choice(**kept))
-    if calls.asynchronous:
-        require(not looping(), "evaluate", "be a plain function inside an event loop; await aselect there", evaluate)
-    with begun(task, calls, **kept) as session:
-        if calls.asynchronous:
-            return asyncio.run(_awaited(session, calls, how))
-        return selection_of(session, calls, finish(session, calls, how))
+    return carried_out(task, calls, how, kept, selection_of, "aselect")
 
 
 async def aselect(
@@ -166,13 +164,56 @@ async def aselect(
     how, asked = Running.parted(settings, select, **_HINTS)
     kept = {name: asked.pop(name) for name in KEPT if name in asked}
     task, calls = _asked(candidates, examples, evaluate, **asked, recorded=recorded_choice(**kept))
+    return await awaited(task, calls, how, kept, selection_of)
+
+
+def carried_out(
+    task: Task,
+    calls: Calls,
+    how: Running,
+    kept: Mapping[str, Any],
+    made: Callable[[Session, Calls, Result], Made],
+    other: str,
+) -> Made:
+    """What is ``made`` of the result, once this new or recorded task has run.
+
+    Coroutine functions are awaited in a loop of their own; ``other`` is the function to await inside another loop.
+
+    Examples
+    --------
+    >>> task, calls = prepare([1, 2], lambda one, item: item > one, items=[1, 2, 3], algorithm="paired", alpha=0.5)
+    >>> carried_out(task, calls, Running(progress="none"), {}, lambda session, calls, result: result.candidate, "")
+    1
+    """
+    if calls.asynchronous:
+        inside = f"be a plain function inside an event loop; await {other} there"
+        require(not looping(), "evaluate", inside, calls.pull)
+        return asyncio.run(awaited(task, calls, how, kept, made))
     with begun(task, calls, **kept) as session:
-        return await _awaited(session, calls, how)
+        return made(session, calls, finish(session, calls, how))
 
 
-async def _awaited(session: Session, calls: Calls, how: Running) -> Selection:
+async def awaited(
+    task: Task,
+    calls: Calls,
+    how: Running,
+    kept: Mapping[str, Any],
+    made: Callable[[Session, Calls, Result], Made],
+) -> Made:
+    """The same inside an event loop.
+
+    Examples
+    --------
+    >>> async def evaluate(one, item):
+    ...     return item > one
+    >>> task, calls = prepare([1, 2], evaluate, items=[1, 2, 3], algorithm="paired", alpha=0.5)
+    >>> how = Running(progress="none")
+    >>> asyncio.run(awaited(task, calls, how, {}, lambda session, calls, result: result.candidate))
+    1
+    """
     how = replace(how, width=WIDTH) if how.width is None else how
-    return selection_of(session, calls, await afinish(session, calls, how))
+    with begun(task, calls, **kept) as session:
+        return made(session, calls, await afinish(session, calls, how))
 
 
 def _asked(
