@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from topalpha.families.low_variance import LowVariance
-from topalpha.families.pass_fail import PassFail
+from topalpha.families.pass_fail import OnItems
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 
-class Graded(NamedTuple):
+class Graded(OnItems):
     """Rewards anywhere in [0, 1] from a test set of ``items`` items; every arm tries them in its own random order.
 
     The mean is that over these items, which is known exactly once all of them were tried. Bounds adapt to the variance
@@ -29,22 +29,7 @@ class Graded(NamedTuple):
     (200, 0.0, 1.0)
     """
 
-    items: int
-
-    @property
-    def highest(self) -> float:
-        """1: the best score on all items."""
-        return 1.0
-
-    @property
-    def lowest(self) -> float:
-        """0: the worst score on all items."""
-        return 0.0
-
-    @property
-    def capacity(self) -> int:
-        """The number of items."""
-        return self.items
+    __slots__ = ()
 
     def sample(self, mean: float, rng: Generator) -> float:
         """A score around ``mean``, as of :class:`LowVariance`: one item, whatever the others gave.
@@ -56,7 +41,3 @@ class Graded(NamedTuple):
     def check(self, reward: float) -> None:
         """Raise ``ValueError`` unless the reward lies in [0, 1]."""
         LowVariance(1.0).check(reward)
-
-    def check_parameters(self) -> None:
-        """Raise ``ValueError`` unless ``items`` is a whole number that is not too large."""
-        PassFail(self.items).check_parameters()

@@ -16,7 +16,39 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 
-class PassFail(NamedTuple):
+class ItemsParameters(NamedTuple):
+    """The size of the test set."""
+
+    items: int
+
+
+class OnItems(ItemsParameters):
+    """Base of models of scores from 0 to 1 on a finite test set, on which every arm tries each item at most once."""
+
+    __slots__ = ()
+
+    @property
+    def highest(self) -> float:
+        """1: the best score on all items."""
+        return 1.0
+
+    @property
+    def lowest(self) -> float:
+        """0: the worst score on all items."""
+        return 0.0
+
+    @property
+    def capacity(self) -> int:
+        """The number of items."""
+        return self.items
+
+    def check_parameters(self) -> None:
+        """Raise ``ValueError`` unless ``items`` is a whole number small enough for a table."""
+        items = whole("items", self.items)
+        require(items <= MOST_ITEMS, "items", f"be at most {MOST_ITEMS}", items)
+
+
+class PassFail(OnItems):
     """Rewards 0 or 1 from a test set of ``items`` items; every arm tries them in its own random order.
 
     The bounds are exact for this sampling and need no other assumption. Orders must be uniformly random and independent
@@ -34,22 +66,7 @@ class PassFail(NamedTuple):
     (200, 0.0, 1.0)
     """
 
-    items: int
-
-    @property
-    def highest(self) -> float:
-        """1: all items passed."""
-        return 1.0
-
-    @property
-    def lowest(self) -> float:
-        """0: no item passed."""
-        return 0.0
-
-    @property
-    def capacity(self) -> int:
-        """The number of items."""
-        return self.items
+    __slots__ = ()
 
     def sample(self, mean: float, rng: Generator) -> float:
         """1 with probability ``mean``, else 0: one item, for an arm whose pass rate in the population is ``mean``.
@@ -66,8 +83,3 @@ class PassFail(NamedTuple):
     def check(self, reward: float) -> None:
         """Raise ``ValueError`` unless the reward is 0 or 1."""
         require(reward == 0.0 or reward == 1.0, "reward", "be 0 or 1", reward)
-
-    def check_parameters(self) -> None:
-        """Raise ``ValueError`` unless ``items`` is a whole number small enough for a table."""
-        items = whole("items", self.items)
-        require(items <= MOST_ITEMS, "items", f"be at most {MOST_ITEMS}", items)
