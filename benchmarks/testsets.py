@@ -41,12 +41,14 @@ def named(scores: Any) -> ScoreTable:
 
 def shared_over_own(file: str, passing: float | None) -> dict[str, Any]:
     """Evaluations with one order for all over those with an order for each, by the length of the list."""
-    best = scores_of(Case("", file, passing, rows=10))
+    best = scores_of(Case("", file, passing, rows=30))
     best = best[np.argsort(-best.mean(axis=1), kind="stable")]
     lists = {
         "2": [list(pair) for pair in combinations(range(10), 2)],
         "5": [list(range(5)), list(range(5, 10))],
         "10": [list(range(10))],
+        "20": [list(range(20))],
+        "30": [list(range(30))],
     }
     found = {}
     for length, rows in lists.items():

@@ -9,7 +9,7 @@ from topalpha.validate import choice, fraction, require
 #: on a test set, draws fewer candidates, and a slow remote call does not hold up other candidates.
 ALGORITHMS = ("cc-lucb", "joint-lucb")
 #: The algorithm for lists whose candidates share one order of the examples, and how long a list has it by default:
-#: measured on recorded tables, it needs fewer evaluations up to ten candidates, and more from 20 or so on.
+#: on three recorded tables it needs fewer evaluations up to ten candidates, and more on some from 20 on.
 PAIRED, SHORT_LIST = "paired", 10
 #: The two kinds of orders.
 ORDERS = ("shared", "own")
